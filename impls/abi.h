@@ -63,16 +63,16 @@ typedef struct wp_gguf_input {
   wp_slice data;
   uint64_t file_size;
   const char* path;
-  uint64_t base;          // the GGUF starts here in the file; usually 0
-  const char* profile;    // "spec", "ggml", "candle"; null means spec
-  int32_t require_keys;   // non-zero: judge gguf.kv.required.keys
+  uint64_t base;         // the GGUF starts here in the file; usually 0
+  const char* profile;   // "spec", "ggml", "candle"; null means spec
+  int32_t require_keys;  // non-zero: judge gguf.kv.required.keys
 } wp_gguf_input;
 
 typedef struct wp_gguf_header {
   uint32_t version;
-  int32_t big_endian;     // 0, 1, or -1 if the reader cannot tell
-  uint64_t alignment;     // WP_UNKNOWN if the reader cannot tell
-  uint64_t data_offset;   // absolute; WP_UNKNOWN if the reader cannot tell
+  int32_t big_endian;    // 0, 1, or -1 if the reader cannot tell
+  uint64_t alignment;    // WP_UNKNOWN if the reader cannot tell
+  uint64_t data_offset;  // absolute; WP_UNKNOWN if the reader cannot tell
   uint64_t kv_count;
   uint64_t tensor_count;
 } wp_gguf_header;
@@ -80,10 +80,10 @@ typedef struct wp_gguf_header {
 typedef struct wp_gguf_tensor {
   wp_slice name;
   uint32_t n_dims;
-  const uint64_t* dims;   // in file order
-  uint32_t type;          // ggml type id
-  uint64_t offset;        // relative to the data start
-  uint64_t size;          // bytes without padding; WP_UNKNOWN if not known
+  const uint64_t* dims;  // in file order
+  uint32_t type;         // ggml type id
+  uint64_t offset;       // relative to the data start
+  uint64_t size;         // bytes without padding; WP_UNKNOWN if not known
 } wp_gguf_tensor;
 
 // Receives an accepted file, in file order: header once, then for each kv one
@@ -120,7 +120,7 @@ struct wp_implementation {
   const char* name;      // "gguf_view", "ggml/metadata"
   const char* version;
   const char* language;
-  const char* profile;   // declared profile, or null
+  const char* profile;  // declared profile, or null
   // Null-terminated lists.
   const char* const* verdicts;     // those it can tell apart
   const char* const* dump_fields;  // those it reports: "version", "endian",
@@ -177,8 +177,7 @@ typedef const wp_implementation* (*wp_open_function)(const char* arguments,
                                                      char* error,
                                                      size_t error_size);
 const wp_implementation* wp_implementation_open(const char* arguments,
-                                                char* error,
-                                                size_t error_size);
+                                                char* error, size_t error_size);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,0 +1,33 @@
+#include "impls/registry.h"
+
+#include <array>
+
+#include "impls/cpu/gguf_view.h"
+
+namespace weightproof::impls {
+
+// One line for each implementation.
+std::span<const wp_implementation* const> BuiltIns() {
+  static const std::array kBuiltIns = {
+      GgufViewImplementation(),
+  };
+  return kBuiltIns;
+}
+
+const wp_implementation* FindBuiltIn(std::string_view name) {
+  for (const wp_implementation* implementation : BuiltIns()) {
+    if (implementation->name == name) return implementation;
+  }
+  return nullptr;
+}
+
+const wp_implementation* CanaryImplementation() {
+  static const wp_implementation kCanary = [] {
+    wp_implementation canary = *GgufViewImplementation();
+    canary.name = "canary";
+    return canary;
+  }();
+  return &kCanary;
+}
+
+}  // namespace weightproof::impls
