@@ -24,6 +24,7 @@ struct Expectation {
   std::string verdict;
   std::optional<std::string> rule;      // the rule found, null if none
   std::optional<std::uint64_t> offset;  // its byte offset, if it has one
+  std::optional<std::uint64_t> file;    // gguf.open_set: index of its file
   std::vector<std::string> policies;    // rules accepted under policy, in order
   Json dump;    // null, or the profile's own dump where it differs from dump
   Json answer;  // null, or output fields of a numeric operation ("y", ...)
@@ -35,18 +36,18 @@ struct NamedFile {
 };
 
 struct Vector {
-  std::string id;         // "gguf.align.value.zero-1", "q8r-01"
-  std::string format;     // "gguf", "q8_0"
-  std::string operation;  // "gguf.parse", "q8_0.quantize", ...
-  std::string rule;       // the one rule it exercises
-  std::string twin;       // id of the clean counterpart, or empty
-  corpus::Bytes bytes;    // the file; empty for numeric operations
+  std::string id;                // "gguf.align.value.zero-1", "q8r-01"
+  std::string format;            // "gguf", "q8_0"
+  std::string operation;         // "gguf.parse", "q8_0.quantize", ...
+  std::string rule;              // the one rule it exercises
+  std::string twin;              // id of the clean counterpart, or empty
+  corpus::Bytes bytes;           // the file; empty for numeric operations
   std::vector<NamedFile> files;  // gguf.open_set
-  Json request;           // further request fields: n, rows, options, buffers
-                          // as chunk lists
+  Json request;  // further request fields: n, rows, options, buffers
+                 // as chunk lists
   std::map<std::string, Expectation> expect;  // profile -> expectation
-  Json dump;              // canonical dump if some profile accepts, else null
-  Json variants;          // numeric: variant name -> answer that differs
+  Json dump;      // canonical dump if some profile accepts, else null
+  Json variants;  // numeric: variant name -> answer that differs
   std::vector<std::string> also;  // rules that come first under a profile
   std::string notes;
 };
