@@ -1,0 +1,20 @@
+# Writes OUTPUT, a header with the text of each FILES entry NAME=PATH as a
+# string constant, so that the program needs no files beside it.
+set(text "#include <string_view>\n\nnamespace weightproof::reports {\n\n")
+foreach(entry IN LISTS FILES)
+  string(REGEX MATCH "^([^=]+)=(.*)$" _ "${entry}")
+  set(name ${CMAKE_MATCH_1})
+  file(READ "${CMAKE_MATCH_2}" contents)
+  # Literals are limited to 64 KiB each by the standard; pieces are joined.
+  string(LENGTH "${contents}" length)
+  string(APPEND text "inline constexpr std::string_view ${name} =")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${contents}" ${at} 16000 piece)
+    string(APPEND text "\n    R\"~~~(${piece})~~~\"")
+    math(EXPR at "${at} + 16000")
+  endwhile()
+  string(APPEND text ";\n\n")
+endforeach()
+string(APPEND text "}  // namespace weightproof::reports\n")
+file(WRITE "${OUTPUT}" "${text}")
