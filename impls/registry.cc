@@ -3,12 +3,14 @@
 #include <array>
 
 #include "impls/cpu/gguf_view.h"
+#include "impls/reference_ops.h"
 
 namespace weightproof::impls {
 
 // One line for each implementation.
 std::span<const wp_implementation* const> BuiltIns() {
   static const std::array kBuiltIns = {
+      ReferenceImplementation(),
       GgufViewImplementation(),
   };
   return kBuiltIns;

@@ -1,0 +1,36 @@
+#include "impls/reference_ops.h"
+
+namespace weightproof::impls {
+namespace {
+
+constexpr const char* kVerdicts[] = {"accept", "reject", "unsupported", "limit",
+                                     nullptr};
+constexpr const char* kDumpFields[] = {
+    "version", "endian",   "alignment", "data_offset", "file_size", "kv",
+    "tensors", "policies", "size",      "order",       nullptr};
+constexpr const char* kVariants[] = {nullptr};
+
+wp_implementation MakeTable() {
+  wp_implementation table{};
+  table.abi_version = WP_ABI_VERSION;
+  table.name = "reference";
+  table.version = "1";
+  table.language = "C++";
+  table.profile = "spec";
+  table.verdicts = kVerdicts;
+  table.dump_fields = kDumpFields;
+  table.variants = kVariants;
+  table.gguf_parse = ReferenceGgufParse;
+  table.gguf_tensor = ReferenceGgufTensor;
+  table.gguf_get = ReferenceGgufGet;
+  return table;
+}
+
+}  // namespace
+
+const wp_implementation* ReferenceImplementation() {
+  static const wp_implementation table = MakeTable();
+  return &table;
+}
+
+}  // namespace weightproof::impls
