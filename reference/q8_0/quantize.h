@@ -111,6 +111,11 @@ struct Refusal {
   std::optional<std::uint64_t> offset;  // first offending byte of the input
   std::string detail;
 };
+// Refuses n not a multiple of 32 (q8_0.shape.not_multiple) and, with rule
+// kNoRule, a buffer of size bytes that should have expected_size.
+std::optional<Refusal> CheckShape(std::uint64_t n, std::uint64_t size,
+                                  std::uint64_t expected_size);
+
 using Bytes = std::vector<std::uint8_t>;
 
 // One block of 32 values (finite, if the quantizer refuses anything else),
