@@ -96,12 +96,23 @@ bool DrawsBlocks(char kind) {
   return std::string_view("msfw").find(kind) != std::string_view::npos;
 }
 
+// Block b of the f16 patterns in rising order.
+void AppendPatterns(std::uint64_t b, std::vector<std::uint8_t>& out) {
+  for (std::uint64_t i = 0; i < kBlockValues; ++i) {
+    const std::uint64_t pattern = b * kBlockValues + i;
+    out.push_back(static_cast<std::uint8_t>(pattern));
+    out.push_back(static_cast<std::uint8_t>(pattern >> 8));
+  }
+}
+
 // Draws count blocks of kind; the bytes are appended to out.
 void Append(Draw& draw, char kind, std::uint64_t count,
             std::vector<std::uint8_t>& out) {
   for (std::uint64_t b = 0; b < count; ++b) {
     const std::size_t at = out.size();
-    if (DrawsValues(kind)) {
+    if (kind == 'h') {
+      AppendPatterns(b, out);
+    } else if (DrawsValues(kind)) {
       const Values values = DrawValues(draw, kind);
       out.resize(at + 4 * kBlockValues);
       for (std::size_t i = 0; i < kBlockValues; ++i) {
@@ -119,7 +130,7 @@ void Append(Draw& draw, char kind, std::uint64_t count,
 std::expected<std::vector<std::uint8_t>, std::string> ExpandGenerator(
     const GeneratorSpec& spec) {
   for (char kind : {spec.draw, spec.after == 0 ? 'U' : spec.after}) {
-    if (!DrawsValues(kind) && !DrawsBlocks(kind)) {
+    if (!DrawsValues(kind) && !DrawsBlocks(kind) && kind != 'h') {
       return std::unexpected(std::string("unknown draw \"") + kind + "\"");
     }
   }

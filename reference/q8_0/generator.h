@@ -27,6 +27,8 @@ namespace weightproof::q8_0 {
 //   "s"  the same with sign (r >> 20) & 1
 //   "w"  d = 1 + r mod 7BFFh
 //   "f"  d as "m"; codes the low byte of next() mod 256
+// draw, f16 patterns, 64 bytes a block:
+//   "h"  0000, 0001, .. ffff and again, 32 a block; the seed does not matter
 struct GeneratorSpec {
   std::uint64_t seed = 0;
   char draw = 'U';

@@ -1,0 +1,15 @@
+# Numeric vectors: building, answering as a named variant, classifying.
+find_package(OpenSSL REQUIRED)
+
+add_library(wp_numeric STATIC
+  numeric.cc numeric_expect.cc numeric_reference.cc)
+target_link_libraries(wp_numeric PUBLIC wp_flags wp_q8_0 wp_vector
+                      PRIVATE fmt::fmt OpenSSL::Crypto)
+wp_test(numeric_test numeric_test.cc LIBS wp_numeric)
+
+add_executable(build_q8_0_vectors build_q8_0_vectors.cc)
+target_link_libraries(build_q8_0_vectors PRIVATE wp_numeric fmt::fmt)
+add_test(NAME q8_0_vectors_up_to_date
+         COMMAND build_q8_0_vectors --check
+                 ${CMAKE_CURRENT_SOURCE_DIR}/vectors)
+set_tests_properties(q8_0_vectors_up_to_date PROPERTIES TIMEOUT 120)
