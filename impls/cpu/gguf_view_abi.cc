@@ -241,6 +241,7 @@ const wp_implementation* GgufViewImplementation() {
     table.name = "gguf_view";
     table.version = "0.1.0";
     table.language = "C++";
+    table.profile = "spec";
     table.verdicts = kVerdicts;
     table.dump_fields = kDumpFields;
     table.variants = kVariants;
