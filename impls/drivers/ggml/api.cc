@@ -11,8 +11,8 @@ namespace {
 
 class Library {
  public:
-  explicit Library(const std::string& path)
-      : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
+  Library(const std::string& path, int scope)
+      : handle_(dlopen(path.c_str(), RTLD_NOW | scope)) {
     if (handle_ == nullptr) Note(dlerror());
   }
 
@@ -55,7 +55,7 @@ std::string TakeLog() {
 }
 
 std::expected<Api, std::string> Load(const std::string& dir) {
-  Library base(dir + "/libggml-base.so");
+  Library base(dir + "/libggml-base.so", RTLD_GLOBAL);
   Api api{};
   base.Find("ggml_version", api.version);
   base.Find("ggml_log_set", api.log_set);
@@ -114,7 +114,7 @@ std::expected<Api, std::string> Load(const std::string& dir) {
 
 std::expected<CpuApi, std::string> LoadCpu(const std::string& dir,
                                            const std::string& name) {
-  Library library(dir + "/libggml-cpu-" + name + ".so");
+  Library library(dir + "/libggml-cpu-" + name + ".so", RTLD_LOCAL);
   CpuApi api{};
   library.Find("ggml_backend_score", api.score);
   library.Find("ggml_cpu_init", api.init);

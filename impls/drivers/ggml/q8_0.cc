@@ -151,6 +151,7 @@ const wp_implementation* CpuImplementation(const Api& api, const CpuApi& cpu,
   static wp_implementation table = Table(full_name.c_str());
   g_api = api;
   g_cpu = cpu;
+  g_not_run.clear();
   if (cpu.score() == 0) {
     g_not_run = "this machine cannot run libggml-cpu-" + name +
                 ".so: ggml_backend_score() is 0";

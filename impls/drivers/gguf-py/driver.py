@@ -1,0 +1,98 @@
+"""gguf-py, the reader and the quantizer of llama.cpp's Python package.
+
+Values are those of ReaderField.contents(), the accessor for users; an array
+has the element type of the last entry of ReaderField.types.
+"""
+
+import importlib.metadata
+import pathlib
+import sys
+import zlib
+
+import gguf
+import gguf.quants
+import numpy
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import protocol  # noqa: E402
+from protocol import Reject, attempt, read_buffer, scalar, write_result
+
+# The reader keeps these next to the keys of the file.
+PSEUDO_FIELDS = ("GGUF.version", "GGUF.tensor_count", "GGUF.kv_count")
+
+READERS = protocol.Keep(lambda path: attempt(gguf.GGUFReader, path))
+
+
+def dump_value(field):
+    contents = attempt(field.contents)
+    name = protocol.TYPE_NAMES[field.types[-1]]
+    if field.types[0] != gguf.GGUFValueType.ARRAY:
+        return scalar(name, contents)
+    return {"elem": name if len(field.types) > 1 else None,
+            "len": str(len(contents)),
+            "items": [scalar(name, item) for item in contents]}
+
+
+def dump_kv(field):
+    return {"key": field.name, "type": protocol.TYPE_NAMES[field.types[0]],
+            "value": dump_value(field)}
+
+
+def dump_tensor(tensor):
+    offset = tensor.field.parts[-1]
+    return {"name": tensor.name, "dims": [str(dim) for dim in tensor.shape],
+            "type": int(tensor.tensor_type),
+            "offset": str(attempt(lambda: offset[0])),
+            "size": str(tensor.n_bytes)}
+
+
+def parse(request):
+    reader = READERS.get(request["file"])
+    big = reader.endianess == gguf.GGUFEndian.BIG
+    return {"dump": {
+        "version": attempt(reader.fields["GGUF.version"].contents),
+        "endian": "big" if big else "little",
+        "alignment": int(reader.alignment),
+        "data_offset": str(reader.data_offset),
+        "file_size": None,
+        "kv": [dump_kv(field) for field in reader.fields.values()
+               if field.name not in PSEUDO_FIELDS],
+        "tensors": [dump_tensor(tensor) for tensor in reader.tensors],
+        "policies": None}}
+
+
+def tensor(request):
+    reader = READERS.get(request["file"])
+    index = int(request["index"])
+    if index >= len(reader.tensors):
+        raise Reject("no tensor of this number")
+    data = reader.tensors[index].data.tobytes()
+    if "out" in request:
+        write_result(request, "data", data)
+    return {"size": str(len(data)), "crc32": zlib.crc32(data)}
+
+
+def rows_of(request, dtype, row_items):
+    data = numpy.frombuffer(read_buffer(request["x"]), dtype)
+    return data.reshape(int(request.get("rows", 1)), row_items)
+
+
+def quantize(request):
+    x = rows_of(request, "<f4", int(request["n"]))
+    y = attempt(gguf.quants.quantize, x, gguf.GGMLQuantizationType.Q8_0)
+    return write_result(request, "y", y.tobytes())
+
+
+def dequantize(request):
+    x = rows_of(request, "u1", int(request["n"]) // 32 * 34)
+    y = attempt(gguf.quants.dequantize, x, gguf.GGMLQuantizationType.Q8_0)
+    return write_result(request, "y", y.astype("<f4").tobytes())
+
+
+protocol.serve(
+    {"gguf.parse": parse, "gguf.tensor": tensor,
+     "q8_0.quantize": quantize, "q8_0.dequantize": dequantize},
+    name="gguf-py", version=importlib.metadata.version("gguf"),
+    language="Python",
+    dump=("version", "endian", "alignment", "data_offset", "kv", "tensors",
+          "size", "order"))

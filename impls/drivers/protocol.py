@@ -1,0 +1,121 @@
+"""The driver protocol for drivers written in Python.
+
+A driver hands serve() a table of operations. An operation takes the request
+and returns the fields of an accepting answer; it raises Reject or NotRun
+otherwise. Whatever else it raises ends the process: a defect of a driver must
+not look like a verdict. Calls into the library under test go through
+attempt(), which turns the library's exceptions into rejections.
+"""
+
+import json
+import os
+import struct
+import sys
+
+TYPE_NAMES = ("u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string",
+              "array", "u64", "i64", "f64")
+
+
+class Reject(Exception):
+    """The library refuses the input; the text says how."""
+
+
+class NotRun(Exception):
+    """The operation says nothing about this input; the text says why."""
+
+
+def attempt(function, *arguments, **keywords):
+    """Calls the library. Its exceptions are refusals; no memory is not."""
+    try:
+        return function(*arguments, **keywords)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise Reject(f"{type(error).__name__}: {error}") from error
+
+
+def read_buffer(buffer):
+    """The bytes of {"hex"} or {"file", "offset", "bytes"}."""
+    if "hex" in buffer:
+        return bytes.fromhex(buffer["hex"])
+    with open(buffer["file"], "rb") as file:
+        file.seek(int(buffer.get("offset", 0)))
+        return file.read(int(buffer["bytes"]))
+
+
+def write_result(request, name, data):
+    """The answer field for result bytes: to the request's out, or as hex."""
+    if "out" in request:
+        with open(request["out"], "wb") as file:
+            file.write(data)
+        return {}
+    return {name: {"hex": data.hex()}}
+
+
+def scalar(type_name, value):
+    """A number as the canonical dump writes it."""
+    if type_name in ("u64", "i64"):
+        return str(value)
+    if type_name in ("f32", "f64"):
+        if value != value:
+            return "nan"
+        double = type_name == "f64"
+        bits = int.from_bytes(struct.pack(">d" if double else ">f", value))
+        return f"0x{bits:016x}" if double else f"0x{bits:08x}"
+    return value
+
+
+class Keep:
+    """The last large file stays open: its tensors are asked for one by one.
+
+    Small files are opened anew for every request.
+    """
+
+    def __init__(self, opener, minimum=16 << 20):
+        self._open = opener
+        self._minimum = minimum
+        self._key = None
+        self._value = None
+
+    def get(self, path):
+        state = os.stat(path)
+        key = (path, state.st_ino, state.st_size, state.st_ctime_ns)
+        if key != self._key:
+            self._key = self._value = None
+            self._value = self._open(path)
+            self._key = key if state.st_size >= self._minimum else None
+        return self._value
+
+
+def _answer(hello, operations, request):
+    name = request["op"]
+    if name == "hello":
+        return hello
+    if name not in operations:
+        return {"status": "not-implemented"}
+    try:
+        if int(request.get("base") or 0) != 0:
+            raise NotRun("reads files from their start")
+        fields = operations[name](request)
+    except Reject as refusal:
+        return {"status": "ok", "verdict": "reject", "detail": str(refusal)}
+    except NotRun as reason:
+        return {"status": "not-run", "why": str(reason)}
+    return {"status": "ok", "verdict": "accept", **fields}
+
+
+def serve(operations, *, name, version, language, dump=()):
+    """Answers requests until standard input ends."""
+    # Whatever the library prints must not end up among the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    hello = {"protocol": 1, "name": name, "version": version,
+             "language": language, "operations": sorted(operations),
+             "verdicts": ["accept", "reject"], "dump": list(dump),
+             "variants": [], "profile": None}
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        answer = {"id": request["id"], **_answer(hello, operations, request)}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
