@@ -23,6 +23,15 @@ wp_implementation MakeTable() {
   table.gguf_parse = ReferenceGgufParse;
   table.gguf_tensor = ReferenceGgufTensor;
   table.gguf_get = ReferenceGgufGet;
+  table.q8_0_quantize = ReferenceQ80Quantize;
+  table.q8_1_quantize = ReferenceQ81Quantize;
+  table.q8_0_dequantize = ReferenceQ80Dequantize;
+  table.q8_0_dot = ReferenceQ80Dot;
+  table.q8_0_matvec = ReferenceQ80Matvec;
+  table.q8_0_validate = ReferenceQ80Validate;
+  table.q8_1_validate = ReferenceQ81Validate;
+  table.f16_from_f32 = ReferenceF16FromF32;
+  table.f16_to_f32 = ReferenceF16ToF32;
   return table;
 }
 

@@ -23,6 +23,30 @@ void ReferenceGgufTensor(const wp_gguf_input* input, uint64_t index,
 void ReferenceGgufGet(const wp_gguf_input* input, wp_slice key, uint32_t type,
                       const wp_gguf_sink* sink, wp_answer* answer);
 
+// ---- reference_q8_0.cc; contracts as in wp_implementation. A variant is
+// WP_STATUS_NOT_IMPLEMENTED. matvec runs in the caller's thread. ----
+
+void ReferenceQ80Quantize(const char* variant, const float* x, uint64_t n,
+                          uint64_t rows, uint8_t* y, wp_answer* answer);
+void ReferenceQ81Quantize(const char* variant, const float* x, uint64_t n,
+                          uint64_t rows, uint8_t* y, wp_answer* answer);
+void ReferenceQ80Dequantize(const char* variant, const uint8_t* x, uint64_t n,
+                            uint64_t rows, float* y, wp_answer* answer);
+void ReferenceQ80Dot(const char* variant, const uint8_t* w, const uint8_t* x,
+                     uint64_t n, float* y, int32_t* isum, wp_answer* answer);
+void ReferenceQ80Matvec(const char* variant, const uint8_t* w,
+                        const uint8_t* x_blocks, const float* x_f32, uint64_t n,
+                        uint64_t rows, uint64_t cols, uint32_t threads,
+                        float* y, wp_answer* answer);
+void ReferenceQ80Validate(wp_slice x, uint64_t n, uint64_t rows,
+                          wp_answer* answer);
+void ReferenceQ81Validate(wp_slice x, uint64_t n, uint64_t rows,
+                          wp_answer* answer);
+void ReferenceF16FromF32(const char* variant, const float* x, uint64_t count,
+                         uint16_t* y, wp_answer* answer);
+void ReferenceF16ToF32(const char* variant, const uint16_t* x, uint64_t count,
+                       float* y, wp_answer* answer);
+
 }  // namespace weightproof::impls
 
 #endif  // WEIGHTPROOF_IMPLS_REFERENCE_OPS_H_
