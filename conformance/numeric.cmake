@@ -2,10 +2,12 @@
 find_package(OpenSSL REQUIRED)
 
 add_library(wp_numeric STATIC
-  numeric.cc numeric_expect.cc numeric_reference.cc)
+  classify.cc classify_dot.cc classify_quantize.cc numeric.cc
+  numeric_expect.cc numeric_reference.cc)
 target_link_libraries(wp_numeric PUBLIC wp_flags wp_q8_0 wp_vector
                       PRIVATE fmt::fmt OpenSSL::Crypto)
 wp_test(numeric_test numeric_test.cc LIBS wp_numeric)
+wp_test(classify_test classify_test.cc LIBS wp_numeric fmt::fmt)
 
 add_executable(build_q8_0_vectors build_q8_0_vectors.cc)
 target_link_libraries(build_q8_0_vectors PRIVATE wp_numeric fmt::fmt)
