@@ -72,11 +72,11 @@ Reader::Reader(const GgufInput& input)
 
 GgufResult Reader::Run() {
   static constexpr bool (Reader::* kPhases[])() = {
-      &Reader::Magic,        &Reader::Version,    &Reader::Counts,
-      &Reader::KeyValues,    &Reader::Alignment,  &Reader::Tensors,
-      &Reader::RequiredKeys, &Reader::DataStart,  &Reader::Placement,
-      &Reader::Overlaps,     &Reader::TableOrder, &Reader::Extents,
-      &Reader::Padding};
+      &Reader::Magic,         &Reader::Version,       &Reader::Counts,
+      &Reader::KeyValues,     &Reader::Alignment,     &Reader::Tensors,
+      &Reader::RequiredKeys,  &Reader::DataStart,     &Reader::Placement,
+      &Reader::Overlaps,      &Reader::TableOrder,    &Reader::Extents,
+      &Reader::HeaderPadding, &Reader::TensorPadding, &Reader::Tail};
   for (const auto phase : kPhases) {
     if ((this->*phase)()) continue;
     if (judge_.finding().rule != kNoRule) return judge_.finding();
@@ -140,11 +140,12 @@ bool Reader::Version() {
 
 bool Reader::Counts() {
   const std::uint64_t word = in_.word();
-  if (!Have(2 * word, rules::kHeaderCountsTruncated)) return false;
   const std::uint64_t tensors_at = pos_, kvs_at = pos_ + word;
-  tensor_count_ = in_.Word(tensors_at);
-  kv_count_ = in_.Word(kvs_at);
-  pos_ += 2 * word;
+  for (std::uint64_t* const count : {&tensor_count_, &kv_count_}) {
+    if (!Have(word, rules::kHeaderCountsTruncated)) return false;
+    *count = in_.Word(pos_);
+    pos_ += word;
+  }
   const std::uint64_t tensor_size = in_.wide ? 24 : 20;
   const std::uint64_t kv_size = in_.wide ? 13 : 9;
   struct Check {

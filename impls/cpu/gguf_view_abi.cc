@@ -157,11 +157,11 @@ std::optional<GgufView> Open(const wp_gguf_input& in, wp_answer* answer) {
   GgufResult result = ParseGguf(input);
   if (const auto* needs = std::get_if<GgufNeedsMore>(&result)) {
     answer->status = WP_STATUS_NOT_RUN;
-    std::snprintf(answer->detail, sizeof answer->detail,
-                  "the prefix ends inside the header: needs %llu bytes, has "
-                  "%llu",
-                  static_cast<unsigned long long>(needs->bytes),
-                  static_cast<unsigned long long>(input.prefix.size()));
+    std::snprintf(
+        answer->detail, sizeof answer->detail,
+        "the prefix ends inside the header; at least %llu more bytes "
+        "are needed",
+        static_cast<unsigned long long>(needs->bytes - input.prefix.size()));
     return std::nullopt;
   }
   answer->status = WP_STATUS_OK;

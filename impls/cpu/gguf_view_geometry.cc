@@ -28,9 +28,12 @@ std::uint64_t FirstNonZero(const std::uint8_t* data, std::uint64_t from,
 }
 
 bool Reader::DataStart() {
-  // Alignment counts from the start of the file, as in ggml and candle.
+  // ggml and candle align positions in the file, the text those in the GGUF.
+  const std::uint64_t origin =
+      input_.profile == GgufProfile::kSpec ? input_.base : 0;
   std::uint64_t start = 0;
-  const bool fits = RoundUp(pos_, view_.alignment, &start);
+  const bool fits = RoundUp(pos_ - origin, view_.alignment, &start) &&
+                    !__builtin_add_overflow(start, origin, &start);
   if (tensor_count_ == 0) {
     view_.data_start = fits ? start : UINT64_MAX;
     return Loaded(std::min(view_.data_start, file_size_) - pos_);
@@ -72,7 +75,7 @@ bool Reader::Overlaps() {
     return true;
   }
   const std::vector<GgufTensor>& tensors = view_.tensors;
-  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t>& order = order_;
   bool sorted = true;
   for (std::uint32_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].size == 0) continue;
@@ -120,8 +123,7 @@ bool Reader::TableOrder() {
   const GgufTensor* lowest = nullptr;
   std::uint64_t next = 0;
   for (const GgufTensor& tensor : view_.tensors) {
-    // An empty tensor may lie anywhere.
-    if (tensor.size == 0) continue;
+    // Empty ones too: ggml expects each entry where the one before ends.
     if (lowest != nullptr) {
       if (tensor.offset < next &&
           !Fail(rules::kGeometryLayoutOutOfOrder, OffsetField(tensor))) {
@@ -153,30 +155,45 @@ bool Reader::Extents() {
   return true;
 }
 
-bool Reader::Padding() {
+bool Reader::HeaderPadding() {
+  if (!judge_.Cares(rules::kDataPaddingHeaderNonzero)) return true;
   const std::uint64_t start = std::min(view_.data_start, file_size_);
-  if (judge_.Cares(rules::kDataPaddingHeaderNonzero)) {
-    const std::uint64_t at = FirstNonZero(in_.data, pos_, start);
-    if (at < start && !Fail(rules::kDataPaddingHeaderNonzero, at)) return false;
-  }
-  std::uint64_t padded_end = start;
-  for (const GgufTensor& tensor : view_.tensors) {
-    if (tensor.size == 0) continue;
-    const std::uint64_t end = tensor.offset + tensor.size;
+  const std::uint64_t at = FirstNonZero(in_.data, pos_, start);
+  return at == start || Fail(rules::kDataPaddingHeaderNonzero, at);
+}
+
+bool Reader::TensorPadding() {
+  if (!judge_.Cares(rules::kDataPaddingBetweenNonzero)) return true;
+  const std::uint64_t known = std::min(file_size_, loaded_);
+  std::uint64_t checked = 0;
+  for (const std::uint32_t i : order_) {
+    const std::uint64_t end = view_.tensors[i].offset + view_.tensors[i].size;
+    // Tensors may share their bytes by the thousand: look once.
+    if (end == checked) continue;
+    checked = end;
     std::uint64_t next = 0;
     if (!RoundUp(end, view_.alignment, &next)) next = UINT64_MAX;
-    const std::uint64_t room = file_size_ - start;
-    const std::uint64_t to = start + std::min(next, room);
-    padded_end = std::max(padded_end, to);
-    if (!judge_.Cares(rules::kDataPaddingBetweenNonzero)) continue;
-    const std::uint64_t known = std::min(to, loaded_);
-    const std::uint64_t at = FirstNonZero(in_.data, start + end, known);
-    if (at < known && !Fail(rules::kDataPaddingBetweenNonzero, at)) {
-      return false;
-    }
+    const std::uint64_t to =
+        view_.data_start +
+        std::min(next, known - std::min(known, view_.data_start));
+    const std::uint64_t at = FirstNonZero(in_.data, view_.data_start + end, to);
+    if (at < to && !Fail(rules::kDataPaddingBetweenNonzero, at)) return false;
   }
-  return padded_end == file_size_ ||
-         Fail(rules::kDataTailTrailingBytes, padded_end);
+  return true;
+}
+
+bool Reader::Tail() {
+  std::uint64_t last = 0;
+  for (const GgufTensor& tensor : view_.tensors) {
+    if (tensor.size == 0) continue;
+    last = std::max(last, tensor.offset + tensor.size);
+  }
+  std::uint64_t end = 0;
+  if (!RoundUp(last, view_.alignment, &last) ||
+      __builtin_add_overflow(view_.data_start, last, &end)) {
+    return true;
+  }
+  return end >= file_size_ || Fail(rules::kDataTailTrailingBytes, end);
 }
 
 }  // namespace gguf_internal

@@ -141,7 +141,9 @@ class Reader {
   bool Overlaps();
   bool TableOrder();
   bool Extents();
-  bool Padding();
+  bool HeaderPadding();
+  bool TensorPadding();
+  bool Tail();
 
   bool Key();
   bool KeyText(std::string_view key, std::uint64_t at);
@@ -193,7 +195,8 @@ class Reader {
   bool has_architecture_ = false;
   bool has_quantization_version_ = false;
   bool quantized_ = false;
-  std::vector<std::uint64_t> open_;  // array levels: elements left in each
+  std::vector<std::uint32_t> order_;  // non-empty tensors by offset
+  std::vector<std::uint64_t> open_;   // array levels: elements left in each
 };
 
 }  // namespace gguf_internal

@@ -22,12 +22,15 @@ bool CheckDataStart(Context& c) {
   const auto start = DataStart(c);
   c.file.data_start = start.value_or(kU64Max);
   // Without tensors there is no data to start.
-  if (c.file.tensors.empty()) return true;
-  if (!start || *start > c.file.file_size) {
+  const bool tensors = !c.file.tensors.empty();
+  if (tensors && (!start || *start > c.file.file_size)) {
     return c.Refuse(rules::kGeometryDataStartPastEof, c.file.file_size,
                     "the file ends before the tensor data");
   }
-  return c.file.base == 0 ||
+  // The header reaches up to the data start: its padding is judged too.
+  const std::uint64_t end = std::min(c.file.data_start, c.file.file_size);
+  if (!c.Have(end - c.pos(), rules::kGeometryDataStartPastEof)) return false;
+  return !tensors || c.file.base == 0 ||
          c.Permits(rules::kGeometryDataStartBase, c.file.base,
                    "the GGUF starts inside the file");
 }
