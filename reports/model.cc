@@ -214,11 +214,14 @@ Json UnknownRule(const std::string& id) {
   return json;
 }
 
+// In the order of the registry, unknown ones last.
 Json RulesJson(const std::set<std::string>& ids) {
   Json list = Json::array();
+  for (const Rule& rule : Rules()) {
+    if (ids.contains(std::string(rule.id))) list.push_back(RuleJson(rule));
+  }
   for (const std::string& id : ids) {
-    const auto index = FindRule(id);
-    list.push_back(index ? RuleJson(Rules()[*index]) : UnknownRule(id));
+    if (!FindRule(id)) list.push_back(UnknownRule(id));
   }
   return list;
 }
@@ -265,22 +268,6 @@ Json VectorsJson(const conformance::VectorSet& set,
   return list;
 }
 
-// Until the judge's library is there.
-int ExitCodeOf(const RunResult& result) {
-  if (result.built_ins_disagree) return 5;
-  if (!result.canary_caught) return 4;
-  for (const Implementation& implementation : result.implementations) {
-    if (implementation.status == conformance::ImplementationStatus::kUnusable) {
-      return 3;
-    }
-    if (!implementation.stale_deviations.empty()) return 1;
-  }
-  for (const Row& row : result.rows) {
-    if (row.outcome == Outcome::kFail) return 1;
-  }
-  return 0;
-}
-
 std::string Conclusion(int exit_code, const RunResult& result) {
   switch (exit_code) {
     case 0:
@@ -299,7 +286,7 @@ std::string Conclusion(int exit_code, const RunResult& result) {
 Json SummaryJson(const RunResult& result, const std::vector<Row>& rows) {
   Tally tally;
   for (const Row& row : rows) tally.Add(row.outcome);
-  const int exit_code = ExitCodeOf(result);
+  const int exit_code = conformance::ExitCode(result);
   return {{"conclusion", Conclusion(exit_code, result)},
           {"exit_code", exit_code},
           {"executed", result.executed},

@@ -27,7 +27,8 @@ std::string_view ToString(conformance::Outcome outcome);
 std::string_view ToString(conformance::ImplementationStatus status);
 
 // The report of a run: rows sorted by implementation, vector and variant; the
-// rules and vectors those rows name, sorted by id. Text is made valid UTF-8.
+// rules those rows name, in registry order, and the vectors, sorted by id. Text
+// is made valid UTF-8.
 Json BuildReport(const conformance::RunResult& result,
                  const conformance::VectorSet& vectors);
 
