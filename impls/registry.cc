@@ -23,13 +23,4 @@ const wp_implementation* FindBuiltIn(std::string_view name) {
   return nullptr;
 }
 
-const wp_implementation* CanaryImplementation() {
-  static const wp_implementation kCanary = [] {
-    wp_implementation canary = *GgufViewImplementation();
-    canary.name = "canary";
-    return canary;
-  }();
-  return &kCanary;
-}
-
 }  // namespace weightproof::impls

@@ -100,12 +100,13 @@ void Emit(const GgufView& view, const wp_gguf_sink& sink) {
     sink.key(sink.context, Slice(kv.key), kv.type);
     emitter.Value(kv.type, kv.value);
   }
+  std::vector<std::uint64_t> dims;
   for (const GgufTensor& tensor : view.tensors) {
-    std::uint64_t dims[4];
-    for (std::uint32_t i = 0; i < tensor.n_dims && i < 4; ++i) {
+    dims.resize(tensor.n_dims);
+    for (std::uint32_t i = 0; i < tensor.n_dims; ++i) {
       dims[i] = GgufDim(view, tensor, i);
     }
-    const wp_gguf_tensor out{Slice(tensor.name), tensor.n_dims, dims,
+    const wp_gguf_tensor out{Slice(tensor.name), tensor.n_dims, dims.data(),
                              tensor.type,        tensor.offset, tensor.size};
     sink.tensor(sink.context, &out);
   }
