@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "reference/gguf/fields.h"
 #include "reports/text.h"
 
 namespace weightproof::reports {
@@ -69,8 +70,18 @@ std::uint64_t StartFor(std::uint64_t at, std::uint64_t file_size) {
 
 }  // namespace
 
-std::vector<Field> FieldsOf(std::string_view, std::span<const std::uint8_t>) {
-  return {};
+std::vector<Field> FieldsOf(std::string_view format,
+                            std::span<const std::uint8_t> file) {
+  std::vector<Field> fields;
+  if (format != "gguf") return fields;
+  gguf::Input input;
+  input.prefix = file;
+  input.file_size = file.size();
+  gguf::VisitFields(input, [&](const gguf::Field& field) {
+    fields.push_back({field.path, std::string(gguf::ToString(field.kind)),
+                      field.offset, field.size, field.value});
+  });
+  return fields;
 }
 
 std::vector<std::uint8_t> Slice(const corpus::Bytes& bytes, std::uint64_t start,

@@ -90,10 +90,8 @@ def abbreviate(value):
 
 
 def normal(dump):
-    dump = dict(dump)
-    if dump.get("kv") is not None:
-        dump["kv"] = [{**entry, "value": abbreviate(entry["value"])}
-                      for entry in dump["kv"]]
+    dump = dict(dump, kv=[{**entry, "value": abbreviate(entry["value"])}
+                          for entry in dump.get("kv") or []])
     if not dump.get("tensors"):
         dump["data_offset"] = None
     return dump

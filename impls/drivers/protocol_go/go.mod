@@ -1,3 +1,0 @@
-module weightproof.invalid/protocol
-
-go 1.24

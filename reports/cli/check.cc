@@ -1,0 +1,260 @@
+// weightproof check FILE|DIR...
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <system_error>
+
+#include "reports/cli/check_file.h"
+#include "reports/cli/command.h"
+#include "reports/terminal.h"
+#include "reports/text.h"
+
+namespace weightproof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using reports::Ink;
+using reports::Printable;
+
+struct Arguments {
+  std::vector<std::string> paths;
+  std::string profile;
+  std::string fail_on = "nonconforming";
+  bool json = false;
+  bool trusted = false;
+};
+
+struct Totals {
+  std::uint64_t files = 0;
+  std::uint64_t failing = 0;
+  std::uint64_t unreadable = 0;
+  std::uint64_t inconclusive = 0;
+  bool internal_error = false;
+};
+
+Severity FailOn(const std::string& name) {
+  if (name == "hazard") return Severity::kHazard;
+  if (name == "ambiguous") return Severity::kAmbiguous;
+  return Severity::kNonconforming;
+}
+
+Ink InkOf(Severity severity) {
+  if (severity == Severity::kHazard) return Ink::kRed;
+  if (severity == Severity::kNonconforming) return Ink::kYellow;
+  return Ink::kBlue;
+}
+
+// Whether a finding is reason enough to fail. Unsupported and limit are never:
+// a healthy file of a new type is not called bad.
+bool Reaches(const Finding& finding, Severity fail_on) {
+  const bool judged =
+      finding.verdict == Cell::kReject || finding.verdict == Cell::kAccept;
+  return judged && finding.GetSeverity() >= fail_on;
+}
+
+bool Inconclusive(const Finding& finding) {
+  return finding.verdict == Cell::kUnsupported ||
+         finding.verdict == Cell::kLimit;
+}
+
+class Checker {
+ public:
+  explicit Checker(const Arguments& arguments)
+      : arguments_(arguments), style_(reports::StyleFor(STDOUT_FILENO)) {
+    if (!arguments.profile.empty()) options_.profiles = {arguments.profile};
+    options_.trusted = arguments.trusted;
+  }
+
+  int Run() {
+    for (const std::string& path : arguments_.paths) Path(path);
+    if (!arguments_.json && totals_.files > 1) Summary();
+    if (totals_.internal_error) return kExitInternal;
+    if (totals_.failing + totals_.unreadable > 0) return kExitFindings;
+    return totals_.inconclusive > 0 ? kExitInconclusive : kExitOk;
+  }
+
+ private:
+  void Path(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) return File(path);
+    std::vector<fs::path> files;
+    fs::recursive_directory_iterator at(path, error);
+    for (; !error && at != fs::recursive_directory_iterator();
+         at.increment(error)) {
+      std::error_code ignored;
+      if (at->path().extension() == ".gguf" && !at->is_directory(ignored)) {
+        files.push_back(at->path());
+      }
+    }
+    if (error) Unreadable(path, {"unreadable", error.message()});
+    if (!error && files.empty()) {
+      Unreadable(path, {"no-files", "holds no file named *.gguf"});
+    }
+    std::ranges::sort(files);
+    for (const fs::path& file : files) File(file);
+  }
+
+  void File(const fs::path& path) {
+    const auto check = CheckFile(path, options_);
+    if (!check) return Unreadable(path, check.error());
+    ++totals_.files;
+    const Severity fail_on = FailOn(arguments_.fail_on);
+    if (std::ranges::any_of(check->findings, [&](const Finding& finding) {
+          return Reaches(finding, fail_on);
+        })) {
+      ++totals_.failing;
+    } else if (Inconclusive(check->findings.front())) {
+      ++totals_.inconclusive;
+    }
+    if (arguments_.json) {
+      Print(ToJson(path, *check).dump() + "\n");
+    } else {
+      Human(path, *check);
+    }
+    if (!check->disagreement.empty()) {
+      totals_.internal_error = true;
+      Fail(kExitInternal,
+           fmt::format("{}: internal error, please report it: {}",
+                       path.string(), check->disagreement));
+    }
+  }
+
+  void Unreadable(const fs::path& path, const conformance::FileError& error) {
+    ++totals_.files;
+    ++totals_.unreadable;
+    if (arguments_.json) {
+      Print(ToJson(path, error).dump() + "\n");
+    } else {
+      Print(fmt::format(
+          "{}: {}\n", Printable(path.string()),
+          reports::Paint(style_, Ink::kRed,
+                         "cannot be checked: " + Printable(error.message))));
+    }
+  }
+
+  void Human(const fs::path& path, const FileCheck& check) {
+    std::string accepting;
+    for (const Finding& finding : check.findings) {
+      if (finding.verdict != Cell::kAccept) continue;
+      accepting += (accepting.empty() ? "" : ", ") + finding.profile;
+    }
+    const std::string name =
+        reports::Paint(style_, Ink::kBold, Printable(path.string()));
+    std::string out =
+        accepting.empty()
+            ? fmt::format("{}\n", name)
+            : fmt::format("{}: {}\n", name,
+                          reports::Paint(style_, Ink::kGreen,
+                                         "accepted by " + accepting));
+    // Profiles that stop at the same rule and byte are one finding.
+    std::vector<const Finding*> shown;
+    for (const Finding& finding : check.findings) {
+      if (finding.verdict == Cell::kAccept) continue;
+      const bool repeated = std::ranges::any_of(shown, [&](const Finding* f) {
+        return f->rule == finding.rule && f->offset == finding.offset;
+      });
+      if (repeated) continue;
+      shown.push_back(&finding);
+      out += FindingWords(check, finding);
+    }
+    out += PolicyWords(check);
+    out += fmt::format("  checked: the header, {} of {}\n", check.checked,
+                       reports::ByteCount(check.file_size));
+    Print(out);
+  }
+
+  std::string FindingWords(const FileCheck& check, const Finding& finding) {
+    const Rule& rule = Rules()[finding.rule];
+    std::string who;
+    for (const Finding& other : check.findings) {
+      if (other.rule != finding.rule || other.offset != finding.offset) {
+        continue;
+      }
+      who += fmt::format("{}{} {}", who.empty() ? "" : ", ", other.profile,
+                         ToString(other.verdict));
+    }
+    std::string out = fmt::format(
+        "  {}  {}  at byte {}\n",
+        reports::Paint(style_, InkOf(rule.severity),
+                       fmt::format("{}", ToString(rule.severity))),
+        reports::Paint(style_, Ink::kBold, rule.id), finding.offset);
+    out += Indented(std::string(rule.statement) + ".");
+    if (!finding.detail.empty()) out += Indented(Printable(finding.detail));
+    out += Indented("By profile: " + who + ".");
+    if (!rule.notes.empty()) {
+      out += Indented("Known: " + std::string(rule.notes) + ".");
+    }
+    return out;
+  }
+
+  std::string PolicyWords(const FileCheck& check) {
+    std::vector<RuleIndex> policies;
+    for (const Finding& finding : check.findings) {
+      for (const RuleIndex policy : finding.policies) {
+        if (std::ranges::find(policies, policy) == policies.end()) {
+          policies.push_back(policy);
+        }
+      }
+    }
+    std::string out;
+    for (const RuleIndex policy : policies) {
+      out +=
+          fmt::format("  {}  {}\n",
+                      reports::Paint(style_, Ink::kBlue, "readers may differ"),
+                      reports::Paint(style_, Ink::kBold, Rules()[policy].id));
+      out += Indented(std::string(Rules()[policy].statement) + ".");
+    }
+    return out;
+  }
+
+  std::string Indented(const std::string& text) const {
+    std::string out;
+    for (const std::string& line : reports::Wrap(
+             text, std::clamp<std::size_t>(style_.width, 60, 100) - 4)) {
+      out += "    " + line + "\n";
+    }
+    return out;
+  }
+
+  void Summary() {
+    Print(fmt::format("\n{}: {} failing, {} unreadable, {} inconclusive\n",
+                      reports::Count(totals_.files, "file"), totals_.failing,
+                      totals_.unreadable, totals_.inconclusive));
+  }
+
+  Arguments arguments_;
+  reports::TerminalStyle style_;
+  CheckOptions options_;
+  Totals totals_;
+};
+
+}  // namespace
+
+void AddCheck(CLI::App& app, const Places&, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* check = app.add_subcommand(
+      "check", "What is wrong with a model file, by rule and byte");
+  check
+      ->add_option("PATH", arguments->paths,
+                   "GGUF files; of a folder, every *.gguf in it")
+      ->required();
+  check->add_flag("--json", arguments->json, "One JSON object per file");
+  check
+      ->add_option("--profile", arguments->profile,
+                   "Judge by this profile alone")
+      ->check(CLI::IsMember({"spec", "ggml", "candle"}));
+  check
+      ->add_option("--fail-on", arguments->fail_on,
+                   "Exit 1 from this severity on")
+      ->check(CLI::IsMember({"hazard", "nonconforming", "ambiguous"}))
+      ->capture_default_str();
+  check->add_flag("--trusted", arguments->trusted,
+                  "Read by the plain reference reader alone");
+  check->callback([arguments, &action] {
+    action = [arguments] { return Checker(*arguments).Run(); };
+  });
+}
+
+}  // namespace weightproof::cli

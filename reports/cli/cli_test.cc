@@ -1,0 +1,343 @@
+// The built program, run as its users run it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace weightproof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Result {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string Slurp(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Little-endian pieces of a GGUF file.
+std::string U32(std::uint32_t value) {
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += static_cast<char>(value >> (8 * i));
+  return out;
+}
+std::string U64(std::uint64_t value) {
+  return U32(static_cast<std::uint32_t>(value)) +
+         U32(static_cast<std::uint32_t>(value >> 32));
+}
+std::string Header(std::uint64_t tensors, std::uint64_t kvs) {
+  return "GGUF" + U32(3) + U64(tensors) + U64(kvs);
+}
+std::string Kv(const std::string& key, std::uint32_t type,
+               const std::string& value) {
+  return U64(key.size()) + key + U32(type) + value;
+}
+std::string Alignment(std::uint32_t value) {
+  return Header(0, 1) + Kv("general.alignment", 4, U32(value));
+}
+
+class CliTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "weightproof_cli.XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& contents) {
+    std::ofstream(folder_ / name, std::ios::binary) << contents;
+    return (folder_ / name).string();
+  }
+
+  // Runs the program through a shell; arguments are shell text.
+  Result Run(const std::string& arguments) {
+    const std::string command = fmt::format(
+        "cd {0} && {1}/bin/weightproof {2} >{0}/.out 2>{0}/.err </dev/null",
+        folder_.string(), WEIGHTPROOF_BINARY_DIR, arguments);
+    Result result;
+    const int status = std::system(command.c_str());
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -status;
+    result.out = Slurp(folder_ / ".out");
+    result.err = Slurp(folder_ / ".err");
+    return result;
+  }
+
+  Json CheckJson(const std::string& file, const std::string& options = "") {
+    const Result result = Run("check --json " + options + " " + file);
+    EXPECT_EQ(result.out.find('\n') + 1, result.out.size()) << result.out;
+    return Json::parse(result.out, nullptr, false);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(CliTest, CheckNamesRuleOffsetAndSeverityPerProfile) {
+  const std::string file = Write("zero.gguf", Alignment(0));
+  const Json json = CheckJson(file);
+  EXPECT_EQ(json.size(), 3u);
+  EXPECT_EQ(json["file"], file);
+  EXPECT_EQ(json["format"], "gguf");
+  EXPECT_EQ(json["profiles"].size(), 3u);
+  for (const char* profile : {"spec", "ggml", "candle"}) {
+    const Json& finding = json["profiles"][profile];
+    EXPECT_EQ(finding.size(), 6u);
+    EXPECT_EQ(finding["verdict"], "reject");
+    EXPECT_EQ(finding["rule"], "gguf.align.value.zero");
+    EXPECT_EQ(finding["offset"], 53);
+    EXPECT_EQ(finding["severity"], "hazard");
+    EXPECT_TRUE(finding["detail"].is_string());
+    EXPECT_EQ(finding["policies"], Json::array());
+  }
+  EXPECT_EQ(Run("check " + file).exit_code, 1);
+  EXPECT_EQ(Run("check --fail-on hazard " + file).exit_code, 1);
+  EXPECT_EQ(Run("check --trusted " + file).exit_code, 1);
+}
+
+TEST_F(CliTest, CheckAcceptsAHealthyFile) {
+  const std::string file = Write("ok.gguf", Alignment(32));
+  const Json finding = CheckJson(file)["profiles"]["spec"];
+  EXPECT_EQ(finding["verdict"], "accept");
+  EXPECT_TRUE(finding["rule"].is_null());
+  EXPECT_TRUE(finding["offset"].is_null());
+  EXPECT_EQ(finding["severity"], "none");
+  const Result result = Run("check " + file);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("accepted by spec, ggml, candle"));
+  EXPECT_THAT(result.out, HasSubstr("of 57 bytes"));
+}
+
+TEST_F(CliTest, CheckTellsProfilesApart) {
+  const std::string file = Write("24.gguf", Alignment(24));
+  const Json profiles = CheckJson(file)["profiles"];
+  EXPECT_EQ(profiles["spec"]["verdict"], "accept");
+  EXPECT_EQ(profiles["ggml"]["verdict"], "reject");
+  EXPECT_EQ(profiles["ggml"]["rule"], "gguf.align.value.multiple_of_8");
+  EXPECT_EQ(profiles["ggml"]["severity"], "ambiguous");
+  EXPECT_EQ(Run("check " + file).exit_code, 0);
+  EXPECT_EQ(Run("check --fail-on ambiguous " + file).exit_code, 1);
+  EXPECT_EQ(Run("check --fail-on ambiguous --profile spec " + file).exit_code,
+            0);
+  EXPECT_EQ(CheckJson(file, "--profile ggml")["profiles"].size(), 1u);
+}
+
+TEST_F(CliTest, CheckListsPolicies) {
+  const std::string file =
+      Write("policy.gguf", Header(0, 1) + Kv("Not.Snake", 4, U32(1)));
+  const Json finding = CheckJson(file)["profiles"]["spec"];
+  EXPECT_EQ(finding["verdict"], "accept");
+  EXPECT_EQ(finding["policies"], Json::array({"gguf.kv.key.grammar"}));
+  EXPECT_EQ(finding["severity"], "ambiguous");
+  EXPECT_EQ(Run("check " + file).exit_code, 0);
+  EXPECT_EQ(Run("check --fail-on ambiguous " + file).exit_code, 1);
+}
+
+TEST_F(CliTest, CheckIsInconclusiveAboutTheFuture) {
+  const std::string file =
+      Write("future.gguf", "GGUF" + U32(9) + U64(0) + U64(0));
+  EXPECT_EQ(CheckJson(file)["profiles"]["spec"]["verdict"], "unsupported");
+  EXPECT_EQ(Run("check " + file).exit_code, 6);
+  const std::string bad = Write("bad.gguf", "GGUB");
+  EXPECT_EQ(Run("check " + file + " " + bad).exit_code, 1);
+}
+
+TEST_F(CliTest, CheckReportsWhatCannotBeRead) {
+  const auto error = [&](const std::string& path) {
+    const Json json = CheckJson(path);
+    EXPECT_EQ(json.size(), 2u) << json;
+    EXPECT_EQ(Run("check " + path).exit_code, 1);
+    return json.value("error", "");
+  };
+  EXPECT_EQ(error("missing.gguf"), "not-found");
+  EXPECT_EQ(error("/dev/zero"), "not-a-file");
+  ASSERT_EQ(mkfifo((folder_ / "fifo.gguf").c_str(), 0600), 0);
+  EXPECT_EQ(error("fifo.gguf"), "not-a-file");
+  fs::create_directory(folder_ / "empty");
+  EXPECT_EQ(error("empty"), "no-files");
+}
+
+TEST_F(CliTest, CheckSaysWhatAnUnprivilegedUserMayNotRead) {
+  const std::string file = Write("secret.gguf", Alignment(32));
+  fs::permissions(folder_, fs::perms::all);
+  fs::permissions(file, fs::perms::none);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(99);
+    if (open(file.c_str(), O_RDONLY) >= 0) _exit(98);
+    const std::string out = (folder_ / "json").string();
+    if (freopen(out.c_str(), "w", stdout) == nullptr) _exit(97);
+    execl(WEIGHTPROOF_BINARY_DIR "/bin/weightproof", "weightproof", "check",
+          "--json", file.c_str(), nullptr);
+    _exit(96);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(Json::parse(Slurp(folder_ / "json"))["error"], "unreadable");
+}
+
+TEST_F(CliTest, CheckWalksFoldersInOrder) {
+  fs::create_directories(folder_ / "models" / "deep");
+  Write("models/b.gguf", Alignment(32));
+  Write("models/deep/a.gguf", Alignment(0));
+  Write("models/readme.txt", "not a model");
+  const Result result = Run("check --json models");
+  EXPECT_EQ(result.exit_code, 1);
+  std::istringstream lines(result.out);
+  std::vector<std::string> files;
+  for (std::string line; std::getline(lines, line);) {
+    files.push_back(Json::parse(line)["file"]);
+  }
+  EXPECT_THAT(files,
+              testing::ElementsAre("models/b.gguf", "models/deep/a.gguf"));
+}
+
+TEST_F(CliTest, CheckJudgesEmptyAndTinyFiles) {
+  const Json json = CheckJson(Write("empty.gguf", ""));
+  EXPECT_EQ(json["profiles"]["spec"]["rule"], "gguf.header.magic.truncated");
+  EXPECT_EQ(json["profiles"]["spec"]["offset"], 0);
+}
+
+TEST_F(CliTest, CheckReadsAHugeSparseFile) {
+  const std::string file = Write("huge.gguf", Alignment(0));
+  ASSERT_EQ(truncate(file.c_str(), off_t{1} << 40), 0);
+  EXPECT_EQ(CheckJson(file)["profiles"]["spec"]["rule"],
+            "gguf.align.value.zero");
+}
+
+TEST_F(CliTest, CheckSurvivesAFileThatShrinks) {
+  // A long list of empty strings, cut again and again while it is read.
+  const std::uint64_t n = 1 << 20;
+  std::string contents =
+      Header(0, 1) + Kv("a", 9, U32(8) + U64(n)) + std::string(n * 8, '\0');
+  const std::string file = Write("shrinking.gguf", contents);
+  std::atomic<bool> stop = false;
+  std::thread cutter([&] {
+    while (!stop) {
+      if (truncate(file.c_str(), 100) != 0) break;
+      if (truncate(file.c_str(), static_cast<off_t>(contents.size())) != 0) {
+        break;
+      }
+    }
+  });
+  int changed = 0;
+  for (int i = 0; i < 20; ++i) {
+    const Result result = Run("check --json shrinking.gguf");
+    EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 1)
+        << result.exit_code;
+    const Json json = Json::parse(result.out, nullptr, false);
+    ASSERT_TRUE(json.is_object()) << result.out << result.err;
+    changed += json.value("error", "") == "file-changed";
+  }
+  stop = true;
+  cutter.join();
+  EXPECT_GT(changed, 0);
+}
+
+TEST_F(CliTest, OutputEscapesHostileNames) {
+  const std::string name = "evil\x1b[2J\n.gguf";
+  Write(name, Alignment(0));
+  const Result result = Run("check .");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(result.out, HasSubstr("evil\\x1b[2J\\n.gguf"));
+  const Result key = Run(
+      "check " + Write("key.gguf", Header(0, 1) + Kv("\x1b]0;x\x07", 99, "")));
+  EXPECT_THAT(key.out + key.err, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(CliTest, UsageErrorsNameTheOption) {
+  Result result = Run("check --frobnicate x.gguf");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--frobnicate"));
+  result = Run("check --fail-on sometimes x.gguf");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--fail-on"));
+  result = Run("check");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("PATH"));
+  EXPECT_EQ(Run("").exit_code, 2);
+  EXPECT_EQ(Run("dance").exit_code, 2);
+  EXPECT_EQ(Run("--help").exit_code, 0);
+  EXPECT_THAT(Run("check --help").out, HasSubstr("--fail-on"));
+}
+
+TEST_F(CliTest, OutputToAFullDeviceIsAnError) {
+  const std::string file = Write("ok.gguf", Alignment(32));
+  const std::string command =
+      fmt::format("{}/bin/weightproof check {} >/dev/full 2>/dev/null",
+                  WEIGHTPROOF_BINARY_DIR, file);
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 5);
+}
+
+TEST_F(CliTest, ListGivesOneObjectPerVector) {
+  const Result result = Run("list --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream lines(result.out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const Json json = Json::parse(line);
+    for (const char* key : {"id", "format", "operation", "rule", "expected"}) {
+      EXPECT_TRUE(json.contains(key)) << key << line;
+    }
+  }
+  EXPECT_GT(count, 50);
+}
+
+TEST_F(CliTest, ExplainTellsARule) {
+  const Result result = Run("explain gguf.align.value.zero");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("general.alignment"));
+  EXPECT_THAT(result.out, HasSubstr("spec reject"));
+  EXPECT_THAT(result.out, HasSubstr("hazard"));
+}
+
+TEST_F(CliTest, ExplainShowsAFileFieldByField) {
+  const Result result = Run("explain " + Write("zero.gguf", Alignment(0)));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("header.magic"));
+  EXPECT_THAT(result.out, HasSubstr("kv[0].value"));
+  EXPECT_THAT(result.out, HasSubstr("53 ^ spec reject: gguf.align.value.zero"));
+}
+
+TEST_F(CliTest, ExplainAbbreviatesLongArrays) {
+  std::string contents = Header(0, 1) + Kv("a", 9, U32(8) + U64(100));
+  for (int i = 0; i < 100; ++i) contents += U64(1) + "x";
+  const Result result = Run("explain " + Write("long.gguf", contents));
+  EXPECT_THAT(result.out, HasSubstr("kv[0].value[3]"));
+  EXPECT_THAT(result.out, Not(HasSubstr("kv[0].value[50]")));
+  EXPECT_THAT(result.out, HasSubstr("192 more"));
+}
+
+TEST_F(CliTest, ExplainSuggestsNames) {
+  const Result result = Run("explain align.value.zer");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("gguf.align.value.zero"));
+}
+
+}  // namespace
+}  // namespace weightproof::cli
