@@ -15,3 +15,4 @@ add_test(NAME q8_0_vectors_up_to_date
          COMMAND build_q8_0_vectors --check
                  ${CMAKE_CURRENT_SOURCE_DIR}/vectors)
 set_tests_properties(q8_0_vectors_up_to_date PROPERTIES TIMEOUT 120)
+wp_test(numeric_impls_test numeric_impls_test.cc LIBS wp_numeric wp_impls)
