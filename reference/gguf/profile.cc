@@ -22,6 +22,7 @@ std::array<Profile, 3> MakeProfiles() {
       FromColumn("candle", "0.11", &Rule::candle),
   };
   profiles[0].base_meaning = BaseMeaning::kRelative;
+  profiles[2].opens_sets = false;
   return profiles;
 }
 

@@ -37,6 +37,8 @@ struct Profile {
   // Of accepted duplicate keys the last one is the value (else the first).
   bool last_duplicate_wins = true;
   BaseMeaning base_meaning = BaseMeaning::kAbsolute;
+  // Opens several shards as one model; otherwise every set is unsupported.
+  bool opens_sets = true;
 
   // The verdict for a gguf rule.
   Cell Of(RuleIndex rule) const;
