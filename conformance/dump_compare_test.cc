@@ -76,6 +76,15 @@ TEST(CompareDumps, NanIsAClassAndIntegersEqualTheirText) {
   EXPECT_EQ(DifferenceAfter("/kv/0/value", "7"), "");
 }
 
+TEST(CompareDumps, ANumberOfAReaderThatLostTheTypeEqualsTheFloat) {
+  EXPECT_EQ(DifferenceAfter("/kv/1/value/items/0", 1.5), "");
+  EXPECT_EQ(DifferenceAfter("/kv/1/value/items/0", 1.25),
+            R"(kv[1].value.items[0] "0x3fc00000" "0x3fa00000")");
+  EXPECT_NE(DifferenceAfter("/kv/1/value/items/0", 1.5000000001), "");
+  EXPECT_NE(DifferenceAfter("/kv/1/value/items/0", 1e300), "");
+  EXPECT_NE(DifferenceAfter("/kv/1/value/items/1", 0), "");
+}
+
 TEST(CompareDumps, NullIsNotComparedAndListed) {
   Json got = Example();
   got["alignment"] = nullptr;

@@ -4,7 +4,9 @@
 #include <zlib.h>
 
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 namespace weightproof::conformance {
@@ -64,9 +66,21 @@ std::int64_t SignExtend(std::uint64_t value, std::size_t width) {
   return static_cast<std::int64_t>(value << shift) >> shift;
 }
 
+// The bits of a number that a value of that type holds exactly.
+std::optional<std::uint64_t> BitsFromNumber(std::uint32_t type, double number) {
+  if (type == kTypeF64) return std::bit_cast<std::uint64_t>(number);
+  if (std::abs(number) > std::numeric_limits<float>::max()) {
+    return std::nullopt;
+  }
+  const auto narrowed = static_cast<float>(number);
+  if (static_cast<double>(narrowed) != number) return std::nullopt;
+  return std::bit_cast<std::uint32_t>(narrowed);
+}
+
 // The bits of "0x...", with exactly the digits of the type; nothing else.
 std::optional<std::uint64_t> BitsFromJson(std::uint32_t type,
                                           const Json& value) {
+  if (value.is_number()) return BitsFromNumber(type, value.get<double>());
   if (!value.is_string()) return std::nullopt;
   const auto& text = value.get_ref<const std::string&>();
   if (text == "nan") return type == kTypeF32 ? kNanF32 : kNanF64;
@@ -317,6 +331,9 @@ Json CanonicalValue(std::uint32_t type, const Json& value) {
   if (type == kTypeF32 || type == kTypeF64) {
     const auto bits = BitsFromJson(type, value);
     if (bits && IsNan(type, *bits)) return "nan";
+    if (bits && value.is_number()) {
+      return fmt::format("0x{:0{}x}", *bits, 2 * TypeWidth(type));
+    }
   }
   return value;
 }

@@ -57,7 +57,8 @@ std::optional<std::string> StringFromJson(const Json& value);
 bool EncodeValue(std::uint32_t type, const Json& value, std::string& out);
 
 // value in canonical form: long strings and arrays abbreviated, NaN patterns
-// as "nan". A value that is not of that type comes back unchanged.
+// as "nan", a JSON number that is exactly a float (of a reader that lost the
+// type) as its bits. A value that is not of that type comes back unchanged.
 Json CanonicalValue(std::uint32_t type, const Json& value);
 
 }  // namespace weightproof::conformance

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "impls/cpu/gguf_view.h"
+#include "impls/cpu/q8_0.h"
 #include "impls/reference_ops.h"
 
 namespace weightproof::impls {
@@ -12,6 +13,7 @@ std::span<const wp_implementation* const> BuiltIns() {
   static const std::array kBuiltIns = {
       ReferenceImplementation(),
       GgufViewImplementation(),
+      Q80ScalarImplementation(),
   };
   return kBuiltIns;
 }

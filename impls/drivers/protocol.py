@@ -8,6 +8,7 @@ attempt(), which turns the library's exceptions into rejections.
 """
 
 import json
+import math
 import os
 import struct
 import sys
@@ -62,6 +63,19 @@ def scalar(type_name, value):
         double = type_name == "f64"
         bits = int.from_bytes(struct.pack(">d" if double else ">f", value))
         return f"0x{bits:016x}" if double else f"0x{bits:08x}"
+    return value
+
+
+def untyped(value):
+    """A value of a library that lost the types: an array without an element
+    type, an integer, a float of unknown width as a JSON number."""
+    if isinstance(value, list):
+        return {"elem": None, "len": str(len(value)),
+                "items": [untyped(item) for item in value]}
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else None
     return value
 
 

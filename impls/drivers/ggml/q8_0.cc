@@ -46,18 +46,10 @@ void Dequantize(const char*, const std::uint8_t* x, std::uint64_t n,
   Accept(answer);
 }
 
-// ggml's check knows types and sizes in bytes, no shapes.
-void Validate(int type, wp_slice x, wp_answer* answer) {
-  if (g_api.validate_row_data(type, x.data, x.size)) return Accept(answer);
+// ggml's check knows sizes in bytes, no shapes; and no Q8_1.
+void Validate(wp_slice x, std::uint64_t, std::uint64_t, wp_answer* answer) {
+  if (g_api.validate_row_data(kTypeQ8_0, x.data, x.size)) return Accept(answer);
   Reject(answer, "ggml_validate_row_data");
-}
-
-void ValidateQ8_0(wp_slice x, std::uint64_t, std::uint64_t, wp_answer* answer) {
-  Validate(kTypeQ8_0, x, answer);
-}
-
-void ValidateQ8_1(wp_slice x, std::uint64_t, std::uint64_t, wp_answer* answer) {
-  Validate(kTypeQ8_1, x, answer);
 }
 
 void RefFromF32(const char*, const float* x, std::uint64_t count,
@@ -138,8 +130,7 @@ const wp_implementation* RefImplementation(const Api& api) {
   table.q8_0_quantize = RefQuantize;
   table.q8_1_quantize = RefQuantizeQ8_1;
   table.q8_0_dequantize = Dequantize;
-  table.q8_0_validate = ValidateQ8_0;
-  table.q8_1_validate = ValidateQ8_1;
+  table.q8_0_validate = Validate;
   table.f16_from_f32 = RefFromF32;
   table.f16_to_f32 = RefToF32;
   return &table;

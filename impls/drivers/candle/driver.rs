@@ -1,0 +1,163 @@
+//! Drives candle: quantized::gguf_file for files, QTensor and QMatMul for Q8_0.
+//! candle keeps keys and tensors in hash maps, so order is not reported;
+//! tensor number i is the i-th by data offset and name.
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+
+use candle_core::quantized::gguf_file::{Content, TensorInfo, Value as Gguf, VersionedMagic};
+use candle_core::quantized::k_quants::{BlockQ8_0, GgmlType};
+use candle_core::quantized::{GgmlDType, QMatMul, QStorage, QTensor};
+use candle_core::{Device, Module, Result, Tensor};
+use weightproof_driver::*;
+
+/// The element type of an array is that of its elements, if it has any.
+fn value(value: &Gguf) -> (Option<&'static str>, Value) {
+    let (name, value) = match value {
+        Gguf::U8(v) => ("u8", json!(v)),
+        Gguf::I8(v) => ("i8", json!(v)),
+        Gguf::U16(v) => ("u16", json!(v)),
+        Gguf::I16(v) => ("i16", json!(v)),
+        Gguf::U32(v) => ("u32", json!(v)),
+        Gguf::I32(v) => ("i32", json!(v)),
+        Gguf::U64(v) => ("u64", decimal(v)),
+        Gguf::I64(v) => ("i64", decimal(v)),
+        Gguf::F32(v) => ("f32", f32_bits(*v)),
+        Gguf::F64(v) => ("f64", f64_bits(*v)),
+        Gguf::Bool(v) => ("bool", json!(v)),
+        Gguf::String(v) => ("string", json!(v)),
+        Gguf::Array(v) => {
+            let elem = v.first().and_then(|first| self::value(first).0);
+            let items: Value = v.iter().map(|item| self::value(item).1).collect();
+            (
+                "array",
+                json!({"elem": elem, "len": decimal(v.len()), "items": items}),
+            )
+        }
+    };
+    (Some(name), value)
+}
+
+fn type_id(dtype: GgmlDType) -> u32 {
+    use GgmlDType::*;
+    match dtype {
+        F32 => 0,
+        F16 => 1,
+        Q4_0 => 2,
+        Q4_1 => 3,
+        Q5_0 => 6,
+        Q5_1 => 7,
+        Q8_0 => 8,
+        Q8_1 => 9,
+        Q2K => 10,
+        Q3K => 11,
+        Q4K => 12,
+        Q5K => 13,
+        Q6K => 14,
+        Q8K => 15,
+        BF16 => 30,
+    }
+}
+
+fn sorted(content: &Content) -> Vec<(&String, &TensorInfo)> {
+    let mut tensors: Vec<_> = content.tensor_infos.iter().collect();
+    tensors.sort_by_key(|(name, info)| (info.offset, *name));
+    tensors
+}
+
+fn dump(content: &Content) -> Value {
+    let version = match content.magic {
+        VersionedMagic::GgufV1 => 1,
+        VersionedMagic::GgufV2 => 2,
+        VersionedMagic::GgufV3 => 3,
+    };
+    let entry = |(key, v): (&String, &Gguf)| {
+        let (name, v) = value(v);
+        json!({"key": key, "type": name, "value": v})
+    };
+    let tensor = |(name, info): (&String, &TensorInfo)| {
+        let dims: Value = info.shape.dims().iter().rev().map(decimal).collect();
+        json!({"name": name, "dims": dims, "type": type_id(info.ggml_dtype),
+               "offset": decimal(info.offset), "size": null})
+    };
+    let kv: Value = content.metadata.iter().map(entry).collect();
+    let tensors: Value = sorted(content).into_iter().map(tensor).collect();
+    json!({"version": version, "endian": null, "alignment": null,
+           "data_offset": decimal(content.tensor_data_offset), "file_size": null,
+           "kv": kv, "tensors": tensors, "policies": null, "ordered": false})
+}
+
+fn open(request: &Value) -> Result<(BufReader<File>, Content)> {
+    let mut reader = BufReader::new(File::open(path(request))?);
+    reader.seek(SeekFrom::Start(integer(&request["base"]).unwrap_or(0)))?;
+    let content = Content::read(&mut reader)?;
+    Ok((reader, content))
+}
+
+fn tensor_bytes(request: &Value) -> Result<Vec<u8>> {
+    let (mut reader, content) = open(request)?;
+    let index = integer(&request["index"]).expect("an index") as usize;
+    let name = sorted(&content)[index].0;
+    Ok(content
+        .tensor(&mut reader, name, &Device::Cpu)?
+        .data()?
+        .into_owned())
+}
+
+fn quantized(bytes: &[u8], rows: usize, n: usize) -> Result<QTensor> {
+    let storage = QStorage::from_data(Cow::Borrowed(bytes), &Device::Cpu, GgmlDType::Q8_0)?;
+    QTensor::new(storage, (rows, n))
+}
+
+fn blocks(bytes: &[u8]) -> Vec<BlockQ8_0> {
+    let mut blocks = vec![BlockQ8_0::zeros(); bytes.len() / std::mem::size_of::<BlockQ8_0>()];
+    let target = blocks.as_mut_ptr().cast::<u8>();
+    // The block is repr(C): an f16 and 32 int8.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, std::mem::size_of_val(&blocks[..]))
+    };
+    blocks
+}
+
+fn numeric(operation: &str, request: &Value) -> Result<Value> {
+    let size = |name: &str| integer(&request[name]).unwrap_or(1) as usize;
+    let (n, rows, cols) = (size("n"), size("rows"), size("cols"));
+    let x = buffer(&request["x"]);
+    let y = match operation {
+        "q8_0.quantize" => {
+            let x = Tensor::from_vec(floats(&x), (rows, n), &Device::Cpu)?;
+            QTensor::quantize(&x, GgmlDType::Q8_0)?.data()?.into_owned()
+        }
+        "q8_0.dequantize" => {
+            let y = quantized(&x, rows, n)?.dequantize(&Device::Cpu)?;
+            float_bytes(&y.flatten_all()?.to_vec1()?)
+        }
+        "q8_0.dot" => {
+            let w = blocks(&buffer(&request["w"]));
+            float_bytes(&[BlockQ8_0::vec_dot(n, &w, &blocks(&x))])
+        }
+        _ if request["x_type"] == "q8_0" => return Ok(not_run("QMatMul takes f32 activations")),
+        _ => {
+            let w = QMatMul::from_qtensor(quantized(&buffer(&request["w"]), rows, n)?)?;
+            let x = Tensor::from_vec(floats(&x), (cols, n), &Device::Cpu)?;
+            float_bytes(&w.forward(&x)?.flatten_all()?.to_vec1()?)
+        }
+    };
+    Ok(numbers(request, &y))
+}
+
+fn main() {
+    let hello = json!({"protocol": 1, "name": "candle", "version": "0.11.0", "language": "Rust",
+        "operations": ["gguf.parse", "gguf.tensor", "q8_0.quantize", "q8_0.dequantize", "q8_0.dot",
+                       "q8_0.matvec"],
+        "verdicts": ["accept", "reject"], "dump": ["version", "data_offset", "kv", "tensors"],
+        "variants": [], "profile": "candle"});
+    serve(hello, |operation, request| match operation {
+        "gguf.parse" if request["require_keys"] == true => {
+            not_run("has no check for required keys")
+        }
+        "gguf.parse" => open(request).map_or_else(reject, |(_, content)| accept(dump(&content))),
+        "gguf.tensor" => tensor_bytes(request).map_or_else(reject, |bytes| tensor(request, &bytes)),
+        _ => numeric(operation, request).unwrap_or_else(reject),
+    });
+}

@@ -1,0 +1,47 @@
+"""The Python package gguf-inspect: parse_gguf(path). Its warnings accept."""
+
+import importlib.metadata
+import pathlib
+import sys
+
+from gguf_inspect import parse_gguf
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import protocol  # noqa: E402
+from protocol import TYPE_NAMES, attempt, scalar  # noqa: E402
+
+
+def dump_value(value):
+    if not value.is_array:
+        return scalar(TYPE_NAMES[value.type], value.value)
+    name = TYPE_NAMES[value.elem_type]
+    items = [dump_value(item) if name == "array" else scalar(name, item)
+             for item in value.value]
+    return {"elem": name, "len": str(value.count), "items": items}
+
+
+def dump_tensor(tensor):
+    size = attempt(lambda: tensor.nbytes)
+    return {"name": tensor.name, "dims": [str(dim) for dim in tensor.dims],
+            "type": tensor.ggml_type, "offset": str(tensor.offset),
+            "size": None if size is None else str(size)}
+
+
+def parse(request):
+    file = attempt(parse_gguf, request["file"])
+    return {"dump": {
+        "version": file.version, "endian": None, "alignment": file.alignment,
+        "data_offset": str(file.tensor_data_offset),
+        "file_size": str(file.file_size),
+        "kv": [{"key": key, "type": TYPE_NAMES[value.type],
+                "value": dump_value(value)}
+               for key, value in file.metadata.items()],
+        "tensors": [dump_tensor(tensor) for tensor in file.tensors],
+        "policies": None}}
+
+
+protocol.serve({"gguf.parse": parse}, name="gguf-inspect",
+               version=importlib.metadata.version("gguf-inspect"),
+               language="Python",
+               dump=("version", "alignment", "data_offset", "file_size", "kv",
+                     "tensors", "size", "order"))

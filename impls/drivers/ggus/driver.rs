@@ -1,0 +1,77 @@
+//! Drives the crate ggus: GGuf::new over the mapped file, values through its
+//! own typed reader.
+use ggus::{GGuf, GGufMetaDataValueType as Type, GGufReadError, GGufReader, GGufTensorMeta};
+use weightproof_driver::*;
+
+fn scalar(reader: &mut GGufReader, ty: Type) -> Result<Value, GGufReadError> {
+    Ok(match ty {
+        Type::U8 => json!(reader.read::<u8>()?),
+        Type::I8 => json!(reader.read::<i8>()?),
+        Type::U16 => json!(reader.read::<u16>()?),
+        Type::I16 => json!(reader.read::<i16>()?),
+        Type::U32 => json!(reader.read::<u32>()?),
+        Type::I32 => json!(reader.read::<i32>()?),
+        Type::U64 => decimal(reader.read::<u64>()?),
+        Type::I64 => decimal(reader.read::<i64>()?),
+        Type::F32 => f32_bits(reader.read()?),
+        Type::F64 => f64_bits(reader.read()?),
+        Type::Bool => json!(reader.read_bool()?),
+        Type::String => json!(reader.read_str()?),
+        Type::Array => {
+            let (elem, len) = reader.read_arr_header()?;
+            let items: Result<Vec<_>, _> = (0..len).map(|_| scalar(reader, elem)).collect();
+            json!({"elem": type_name(elem as u32), "len": decimal(len), "items": items?})
+        }
+    })
+}
+
+fn dump(gguf: &GGuf, file: &[u8]) -> Result<Value, GGufReadError> {
+    let mut kv = Vec::new();
+    for (key, entry) in &gguf.meta_kvs {
+        let value = scalar(&mut entry.value_reader(), entry.ty())?;
+        kv.push(json!({"key": key, "type": type_name(entry.ty() as u32), "value": value}));
+    }
+    let tensor = |(name, meta): (&&str, &GGufTensorMeta)| {
+        let info = meta.to_info();
+        json!({"name": name, "dims": decimals(info.shape()), "type": info.ty() as u32,
+               "offset": decimal(info.offset()), "size": decimal(info.nbytes())})
+    };
+    let tensors: Value = gguf.tensors.iter().map(tensor).collect();
+    let data_offset = gguf.data.as_ptr() as usize - file.as_ptr() as usize;
+    Ok(
+        json!({"version": gguf.header.version, "endian": null, "alignment": gguf.alignment,
+              "data_offset": decimal(data_offset), "file_size": null, "kv": kv,
+              "tensors": tensors, "policies": null}),
+    )
+}
+
+fn answer(operation: &str, request: &Value) -> Value {
+    let file = std::fs::File::open(path(request)).expect("the file");
+    let map;
+    let bytes: &[u8] = if file.metadata().expect("its size").len() == 0 {
+        &[]
+    } else {
+        map = unsafe { memmap2::Mmap::map(&file) }.expect("a mapping");
+        &map
+    };
+    let gguf = match GGuf::new(bytes) {
+        Ok(gguf) => gguf,
+        Err(error) => return reject(error),
+    };
+    if operation == "gguf.parse" {
+        return dump(&gguf, bytes).map_or_else(|error| reject(format!("{error:?}")), accept);
+    }
+    let index = integer(&request["index"]).expect("an index") as usize;
+    let info = gguf.tensors[index].to_info();
+    tensor(request, &gguf.data[info.offset()..][..info.nbytes()])
+}
+
+fn main() {
+    let hello = json!({"protocol": 1, "name": "ggus", "version": "0.5.1", "language": "Rust",
+        "operations": ["gguf.parse", "gguf.tensor"], "verdicts": ["accept", "reject"],
+        "dump": ["version", "alignment", "data_offset", "kv", "tensors", "size", "order"],
+        "variants": [], "profile": null});
+    serve(hello, |operation, request| {
+        unanswerable(request).unwrap_or_else(|| answer(operation, request))
+    });
+}

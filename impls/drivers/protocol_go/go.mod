@@ -1,0 +1,3 @@
+module weightproof.invalid/protocol
+
+go 1.24
