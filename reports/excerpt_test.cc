@@ -43,7 +43,7 @@ TEST(MakeExcerpt, HandlesOffsetsAtAndPastTheEnd) {
 
 TEST(ExcerptLines, BracketsTheByteAtTheOffset) {
   const corpus::Bytes file = {{corpus::Repeat{{0x41}, 20}}};
-  const auto lines = ExcerptLines(MakeExcerpt("gguf", file, 17));
+  const auto lines = ExcerptLines(MakeExcerpt("", file, 17));
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].substr(0, 8), "00000000");
   EXPECT_THAT(lines[0], HasSubstr("41 41 41 41  41"));
@@ -53,8 +53,20 @@ TEST(ExcerptLines, BracketsTheByteAtTheOffset) {
 
 TEST(ExcerptLines, NamesTheEndOfTheFile) {
   const corpus::Bytes file = {{corpus::Repeat{{0x41}, 4}}};
-  const auto lines = ExcerptLines(MakeExcerpt("gguf", file, 4));
+  const auto lines = ExcerptLines(MakeExcerpt("", file, 4));
   EXPECT_THAT(lines.back(), HasSubstr("[end of file]"));
+}
+
+TEST(MakeExcerpt, NamesTheFieldsThatMeetIt) {
+  std::vector<std::uint8_t> file = {'G', 'G', 'U', 'F', 3};
+  file.resize(24);
+  const Json excerpt =
+      MakeExcerpt("gguf", {{corpus::Literal{file}}}, std::uint64_t{16});
+  ASSERT_EQ(excerpt["fields"].size(), 4u);
+  EXPECT_EQ(excerpt["fields"][3]["path"], "header.kv_count");
+  EXPECT_EQ(excerpt["fields"][3]["offset"], 16);
+  EXPECT_EQ(excerpt["fields"][3]["size"], 8);
+  EXPECT_THAT(ExcerptLines(excerpt).back(), HasSubstr("header.kv_count"));
 }
 
 TEST(Hex, ReadsBackAndRefusesMalformedText) {

@@ -175,7 +175,9 @@ class Explainer {
         });
     flush();
     for (std::size_t i = 0; i < findings.size(); ++i) {
-      if (findings[i].rule != kNoRule && !shown[i]) FindingLine(findings[i]);
+      if (findings[i].rule != kNoRule && !shown[i]) {
+        FindingLine(findings, i, &shown);
+      }
     }
     if (!walk.complete) Wrapped("stopped", Printable(walk.problem));
     Policies(findings);
@@ -220,23 +222,34 @@ class Explainer {
     Line(pointed ? reports::Paint(style_, Ink::kRed, text) : text);
   }
 
+  // Findings not yet shown that point into the field; one line per rule.
   void FindingLines(const gguf::Field& field,
                     const std::vector<Finding>& findings,
                     std::vector<bool>* shown) {
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (findings[i].rule == kNoRule || (*shown)[i]) continue;
-      if (!Inside(field, findings[i].offset)) continue;
-      FindingLine(findings[i]);
-      (*shown)[i] = true;
+      if (Inside(field, findings[i].offset)) FindingLine(findings, i, shown);
     }
   }
 
-  void FindingLine(const Finding& finding) {
-    const Rule& rule = Rules()[finding.rule];
+  // Finding number first, together with those of the same rule and byte.
+  void FindingLine(const std::vector<Finding>& findings, std::size_t first,
+                   std::vector<bool>* shown) {
+    std::string who;
+    for (std::size_t i = first; i < findings.size(); ++i) {
+      if (findings[i].rule != findings[first].rule ||
+          findings[i].offset != findings[first].offset) {
+        continue;
+      }
+      (*shown)[i] = true;
+      who += fmt::format("{}{} {}", who.empty() ? "" : ", ",
+                         findings[i].profile, ToString(findings[i].verdict));
+    }
+    const Rule& rule = Rules()[findings[first].rule];
     Line(reports::Paint(
         style_, Ink::kRed,
-        fmt::format("{:>10} ^ {} {}: {} ({})", finding.offset, finding.profile,
-                    ToString(finding.verdict), rule.id, rule.statement)));
+        fmt::format("{:>10} ^ {}: {} ({})", findings[first].offset, rule.id,
+                    rule.statement, who)));
   }
 
   void Policies(const std::vector<Finding>& findings) {
