@@ -14,6 +14,9 @@ std::span<const wp_implementation* const> BuiltIns() {
       ReferenceImplementation(),
       GgufViewImplementation(),
       Q80ScalarImplementation(),
+      Q80Avx2Implementation(),
+      Q80Avx512Implementation(),
+      Q80NeonImplementation(),
   };
   return kBuiltIns;
 }

@@ -218,4 +218,16 @@ const wp_implementation* Q80ScalarImplementation() {
   return Implementation<Q80ScalarKernels>();
 }
 
+const wp_implementation* Q80Avx2Implementation() {
+  return Implementation<Q80Avx2Kernels>();
+}
+
+const wp_implementation* Q80Avx512Implementation() {
+  return Implementation<Q80Avx512Kernels>();
+}
+
+const wp_implementation* Q80NeonImplementation() {
+  return Implementation<Q80NeonKernels>();
+}
+
 }  // namespace weightproof::impls
