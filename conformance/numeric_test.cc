@@ -8,6 +8,8 @@
 
 #include "conformance/numeric_reference.h"
 #include "conformance/vector.h"
+#include "reference/q8_0/generator.h"
+#include "reference/q8_0/quantize.h"
 #include "reference/rule.h"
 
 namespace weightproof::conformance {
@@ -78,6 +80,85 @@ TEST(NumericVectors, HoldTheHandWrittenAnswers) {
   EXPECT_EQ(v.at("q8c-11").expect.at("candle").verdict, "accept");
   EXPECT_EQ(v.at("f16-32").expect.at("spec").answer.at("y_sha256"),
             "385ff5fe69182797cda5f1827e20cf423f4416bc9246f27d0eec27cac9039259");
+}
+
+// Digests computed by programs that share no code with this one: the inputs
+// of the bulk corpora, and the outputs of two unnamed points.
+TEST(BulkCorpora, HaveTheirPublishedDigests) {
+  const struct {
+    char draw;
+    std::uint64_t seed;
+    const char *input, *inv_amax_away, *scale_rtz;
+  } corpora[] = {
+      {'U', 1,
+       "ac4cd34c08ff9b07ed1b5edf628f9c22f3f0a7739c9d61534b25d04d6534148e",
+       "bcd8f68e3e1d42e9f929f6b8ee7dfefe2454dd057b481e6a66fafc9926002798",
+       "ef407b9f0edaa75afa5f5a0b535a4b6ae1a521a22fed04990ad4cce5774f5cde"},
+      {'B', 2,
+       "b138f124d5760166f775a0247b3dc22b3d6bb7826a8b92a731d3e87fcf4373d5",
+       "a937c924951afef4a8ecc55565d042490ee50d19741b3cdf8f31203c4a251152",
+       "c7f8aefa44337031c39d324b7d6a9427317066e73dca6d4d99f1d63297939265"},
+      {'H', 3,
+       "f7d509e5438678b6b21b3dfd3120db7f3c549b4cd9c8e4a5e738992ef43ccc91",
+       "5acb3046b5f7c6ac88567d072bc434174179e156e7bcf635e3b4b50294a63326",
+       "5acb3046b5f7c6ac88567d072bc434174179e156e7bcf635e3b4b50294a63326"},
+      {'W', 4,
+       "8b5f7ab3013b0feb1412fc5a028ad6e37c0d9a5b774c803eca2bc265def5a281",
+       "e2cfd349d74785b2ba84e803152d3e52a4ea8b83a2528a62c7a72eb39b734f48",
+       "6f09e706764e53cd3ea4b26717e6851e94603e863265aaf45c7c12646bc7151b"},
+  };
+  q8_0::Quantizer inv_amax = q8_0::FindQuantizer("candle")->quantizer;
+  inv_amax.reciprocal = q8_0::Reciprocal::kInvAmax;
+  q8_0::Quantizer rtz = q8_0::FindQuantizer("candle")->quantizer;
+  rtz.scale = q8_0::ScaleRounding::kRtz;
+  for (const auto& corpus : corpora) {
+    const auto x =
+        *q8_0::ExpandGenerator({corpus.seed, corpus.draw, 4096, 0, 0});
+    EXPECT_EQ(Sha256Hex(x), corpus.input);
+    EXPECT_EQ(Sha256Hex(*q8_0::Quantize(x, 4096, 32, inv_amax)),
+              corpus.inv_amax_away);
+    EXPECT_EQ(Sha256Hex(*q8_0::Quantize(x, 4096, 32, rtz)), corpus.scale_rtz);
+  }
+}
+
+TEST(MatvecVectors, DrawTheirPublishedOperands) {
+  const struct {
+    const char *id, *w, *x_blocks;
+  } digests[] = {
+      {"q8m-01",
+       "d6a0832461615397a91c9cd16605c7e44625fff8c02044dfdbdfbfaa20ea5d50",
+       "14d15d80dc1284f815f32dd5997c35c28ae120359cb497f19869f567af2855ca"},
+      {"q8m-02",
+       "d6a0832461615397a91c9cd16605c7e44625fff8c02044dfdbdfbfaa20ea5d50",
+       "3fbd2e093785280a00efa3f92cd618f13c2e6383a9348e86b9b20db140790e8e"},
+      {"q8m-03",
+       "5528366713809b2c745c5bb7ceeab20623f9543336aeee127e17f693dc7ccc45",
+       "1a93bd2b50d38e0869e5d34f418c0dabd86fb35ed170a000418564f31e7258f1"},
+      {"q8m-04",
+       "5528366713809b2c745c5bb7ceeab20623f9543336aeee127e17f693dc7ccc45",
+       "b3db5db3371fa2d26a374f2d4b765f92f9543f0fe233a9b686253e8dd95cd822"},
+      {"q8m-05",
+       "ce84f05ba50556df61dc30eed109b08d96cdcbfa75f261ad6a0ab590bd7311f5",
+       "cb308e13d841a317ee5c232e1fa69d46d3521b31b76548786c7dd79bb87182fb"},
+      {"q8m-06",
+       "982b22daa8dddab185b40de158ed5fe5d905f4afb8b4c72c662599691768f53f",
+       "b8c15dd36b3d8f61126f2f08b2234511ee24a56c0386420661f7c27cf5c678e1"},
+      {"q8m-07",
+       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+       "582e99c550a92966477e8c9d259e6c6ec74ed6ed8812131c372f18f8071cb4ed"},
+      {"q8m-08",
+       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+  };
+  const auto vectors = NumericVectors();
+  for (const auto& digest : digests) {
+    const auto request = ReadRequest(vectors.at(digest.id));
+    ASSERT_TRUE(request.has_value());
+    EXPECT_EQ(Sha256Hex(request->w), digest.w) << digest.id;
+    auto x = request->x;
+    if (request->x_is_f32) x = *q8_0::Quantize(x, request->n, request->cols);
+    EXPECT_EQ(Sha256Hex(x), digest.x_blocks) << digest.id;
+  }
 }
 
 TEST(ExpandBuffer, TakesChunksHexAndGenerators) {
