@@ -38,6 +38,7 @@ struct Recipe {
   std::optional<Place> at;  // where the finding points under spec
   std::string twin;
   std::vector<std::string> also;
+  std::vector<std::string> masks;  // found in the same bytes without the rule
   std::vector<ProfileClaim> profiles;
   std::string request;  // JSON text of further request fields
   std::string notes;

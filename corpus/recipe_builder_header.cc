@@ -11,9 +11,9 @@
 namespace weightproof::corpus {
 namespace {
 
-constexpr std::array<std::string_view, 9> kHeaderWords = {
-    "recipe",  "rule",      "verdict", "twin", "also",
-    "profile", "operation", "request", "notes"};
+constexpr std::array<std::string_view, 10> kHeaderWords = {
+    "recipe", "rule",    "verdict",   "twin",    "also",
+    "masks",  "profile", "operation", "request", "notes"};
 
 // Ids and rule names: no blanks, no comment.
 std::optional<std::string> OneWord(const std::string& line) {
@@ -60,8 +60,8 @@ bool RecipeBuilder::Header(const std::string& word, std::size_t at,
   if (!value) {
     return reader_.FailAt(at, fmt::format("{} takes exactly one word", word));
   }
-  if (word == "also") {
-    recipe.also.push_back(*value);
+  if (word == "also" || word == "masks") {
+    (word == "also" ? recipe.also : recipe.masks).push_back(*value);
     return true;
   }
   std::string& field = word == "recipe" ? recipe.id
