@@ -89,6 +89,10 @@ class NameSet {
  public:
   // False: an equal name is there already.
   bool Insert(std::string_view name);
+  std::uint64_t size() const { return used_; }
+  // The most slots that finding a name of the set looks at. For tests: walks
+  // over the whole set.
+  std::uint64_t LongestProbe() const;
 
  private:
   struct Slot {

@@ -2,6 +2,7 @@
 #include <simdjson.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "impls/cpu/gguf_view_internal.h"
@@ -216,6 +217,16 @@ void NameSet::Grow() {
     while (slots_[i].data != nullptr) i = (i + 1) & mask;
     slots_[i] = slot;
   }
+}
+
+std::uint64_t NameSet::LongestProbe() const {
+  const std::uint64_t mask = slots_.size() - 1;
+  std::uint64_t longest = 0;
+  for (std::uint64_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].data == nullptr) continue;
+    longest = std::max(longest, ((i - slots_[i].hash) & mask) + 1);
+  }
+  return longest;
 }
 
 }  // namespace gguf_internal
