@@ -105,8 +105,8 @@ std::vector<Case> Entries() {
 }
 
 std::vector<Case> Geometry() {
-  const std::uint64_t big = 1ull << 62;
-  const auto four = [big](std::uint64_t last) {
+  constexpr std::uint64_t big = 1ull << 62;
+  const auto four = [](std::uint64_t last) {
     std::string bytes = H(3, 4, 0);
     for (int i = 0; i < 4; ++i) {
       bytes += Ti("t" + std::to_string(i), {i == 3 ? last : big}, 24, i * big);
