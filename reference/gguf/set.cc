@@ -50,7 +50,7 @@ class Judge {
       : shards_(shards), profile_(profile) {}
 
   bool Run() {
-    return Files() && Keys() && First() && Ranges() && Names() && Counts() &&
+    return Files() && First() && Keys() && Ranges() && Names() && Counts() &&
            Complete() && TensorCount() && Alignments();
   }
 

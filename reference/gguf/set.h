@@ -43,10 +43,10 @@ struct SetStop {
 };
 
 // Judges a set under the profile that its files were parsed with. A fault
-// inside any shard refuses the set by that rule. Then, in this order: the type
-// of the split keys and split.count 0, file by file; the first file; numbers
-// out of range; names; counts that disagree; shards missing or present twice;
-// the tensor count; alignments. Keys that are absent state nothing. Returns
+// inside any shard refuses the set by that rule. Then, in this order: the first
+// file; the type of the split keys and split.count 0, file by file; numbers out
+// of range; names; counts that disagree; shards missing or present twice; the
+// tensor count; alignments. Keys that are absent state nothing. Returns
 // the set rules met whose verdict is policy; those of each file are in the
 // file.
 std::expected<std::vector<RuleIndex>, SetStop> JudgeSet(
