@@ -66,7 +66,7 @@ TEST(Truncation, SaysTheSameOfALongFileWithAShortPrefix) {
   const TestFile rich = RichFile();
   const auto whole = Parse(rich.input(), SpecProfile());
   ASSERT_TRUE(whole.has_value());
-  const std::uint64_t header = whole->entries_end;
+  const std::uint64_t header = whole->data_start;
   for (std::uint64_t start = 0; start <= rich.size(); ++start) {
     std::uint64_t size = start;
     for (int reads = 0;; ++reads) {
@@ -89,27 +89,38 @@ TEST(Truncation, SaysTheSameOfALongFileWithAShortPrefix) {
   }
 }
 
-TEST(Prefix, SaysWhichPaddingItDidNotSee) {
-  TestFile f = OneTensor();
-  f.bytes[f.At("pad")] = 1;
+// The padding of the header belongs to the header; that between tensors may
+// lie gigabytes away.
+TEST(Prefix, ReachesToTheDataStart) {
+  const TestFile f = OneTensor();
   const std::uint64_t entries_end = f.At("pad");
   Input input{.prefix = Bytes(f.bytes).first(entries_end),
+              .file_size = f.size()};
+  const auto file = Parse(input, SpecProfile());
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().rule, kNoRule);
+  EXPECT_EQ(file.error().need_bytes, f.At("data") - entries_end);
+}
+
+TEST(Prefix, SaysWhichPaddingItDidNotSee) {
+  TestFile f = TestFile().Header(3, 1, 0).Tensor("t", {4}, 0, 0).Pad();
+  f.Fill(16).Fill(16, 0xaa);
+  Input input{.prefix = Bytes(f.bytes).first(f.At("data")),
               .file_size = f.size()};
   const auto unseen = Parse(input, SpecProfile());
   ASSERT_TRUE(unseen.has_value());
   EXPECT_FALSE(unseen->padding_checked);
+  EXPECT_TRUE(unseen->policies.empty());
   const auto seen = Parse(f.input(), SpecProfile());
-  ASSERT_FALSE(seen.has_value());
-  EXPECT_EQ(IdOf(seen.error().rule), "gguf.data.padding.header_nonzero");
-  const TestFile clean = OneTensor();
-  const auto whole = Parse(clean.input(), SpecProfile());
-  ASSERT_TRUE(whole.has_value());
-  EXPECT_TRUE(whole->padding_checked);
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_TRUE(seen->padding_checked);
+  ASSERT_EQ(seen->policies.size(), 1u);
+  EXPECT_EQ(IdOf(seen->policies[0]), "gguf.data.padding.between_nonzero");
 }
 
 TEST(Prefix, OfFortyGigabytesIsTheHeader) {
   TestFile f = TestFile().Header(3, 1, 0);
-  f.Tensor("t", {Pow2(32), 10}, 8, 0);
+  f.Tensor("t", {Pow2(32), 10}, 8, 0).Pad();
   Input input{.prefix = f.bytes, .file_size = Pow2(40)};
   const auto file = Parse(input, SpecProfile());
   ASSERT_TRUE(file.has_value());

@@ -102,7 +102,8 @@ struct File {
   std::deque<Tensor> tensors;  // in file order
   // Rules met whose verdict is policy: each once, in the order met.
   std::vector<RuleIndex> policies;
-  // All padding bytes lay inside the prefix and were looked at.
+  // All padding bytes between and after tensors lay inside the prefix and were
+  // looked at. (Those of the header always are: it ends at the data start.)
   bool padding_checked = true;
 
   // Bytes of the prefix; the range must come from this file's fields.

@@ -169,7 +169,7 @@ TEST(Set, OfDifferentAlignmentsIsAPolicy) {
 
 TEST(Set, IsRefusedForAFaultInALaterShard) {
   TestFile second = MakeShard(1, 2, 2);
-  second.bytes.resize(second.bytes.size() - 1);
+  second.bytes.pop_back();
   const std::string r = At("data.tensor.past_eof", 1, second, "of");
   Expect({{k1, MakeShard(0, 2, 2)}, {k2, second}}, r, r);
 }
