@@ -87,7 +87,8 @@ TEST(Matvec, IsTheDotOfEachRowAndColumn) {
 TEST(Matvec, RefusesNonFiniteActivations) {
   Bytes x(128);
   WriteF32(std::numeric_limits<float>::infinity(), x, 3);
-  const MatvecInput input{Bytes(34), x, true, 32, 1, 1};
+  const Bytes w(34);
+  const MatvecInput input{w, x, true, 32, 1, 1};
   const auto y = Matvec(input);
   ASSERT_FALSE(y.has_value());
   EXPECT_EQ(y.error().rule, rules::kQuantizeNonfinite);
