@@ -12,3 +12,17 @@ target_link_libraries(wp_impls PRIVATE wp_q8_0 Threads::Threads)
 
 wp_test(q8_0_impls_test cpu/q8_0_test.cc cpu/q8_0_matvec_test.cc
         cpu/q8_0_testing.cc LIBS wp_impls wp_q8_0)
+
+# The NEON kernels, and everything else that is portable, built for AArch64
+# and run by an emulator, where the tools are there.
+find_program(WEIGHTPROOF_AARCH64_CXX aarch64-linux-gnu-g++)
+find_program(WEIGHTPROOF_QEMU_AARCH64 NAMES qemu-aarch64 qemu-aarch64-static)
+find_path(WEIGHTPROOF_GTEST_SOURCE src/gtest-all.cc
+          PATHS /usr/src/googletest/googletest)
+if(WEIGHTPROOF_AARCH64_CXX AND WEIGHTPROOF_QEMU_AARCH64
+   AND WEIGHTPROOF_GTEST_SOURCE)
+  include(q8_0_aarch64.cmake)
+else()
+  message(STATUS "NOT RUN: the NEON kernels of Q8_0 (needs "
+                 "aarch64-linux-gnu-g++, qemu-aarch64 and libgtest-dev)")
+endif()

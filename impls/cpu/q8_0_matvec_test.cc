@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "impls/cpu/q8_0_testing.h"
-#include "impls/reference_ops.h"
 
 namespace weightproof::impls {
 namespace {
@@ -24,9 +23,7 @@ class Q80MatvecTest : public testing::TestWithParam<const wp_implementation*> {
     return false;
   }
   const wp_implementation& impl() const { return *GetParam(); }
-  const wp_implementation& reference() const {
-    return *ReferenceImplementation();
-  }
+  const wp_implementation& reference() const { return NumericReference(); }
   std::mt19937_64 random_{TestSeed()};
 };
 

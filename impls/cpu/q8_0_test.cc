@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "impls/cpu/q8_0_testing.h"
-#include "impls/reference_ops.h"
 #include "reference/q8_0/environment.h"
 
 namespace weightproof::impls {
@@ -28,9 +27,7 @@ class Q80Test : public testing::TestWithParam<const wp_implementation*> {
     return false;
   }
   const wp_implementation& impl() const { return *GetParam(); }
-  const wp_implementation& reference() const {
-    return *ReferenceImplementation();
-  }
+  const wp_implementation& reference() const { return NumericReference(); }
   std::mt19937_64 random_{TestSeed()};
 };
 

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
-#include "impls/registry.h"
+#include "impls/cpu/q8_0.h"
+#include "impls/reference_ops.h"
 
 namespace weightproof::impls {
 
@@ -179,13 +179,26 @@ wp_answer Fresh() {
 }
 
 std::vector<const wp_implementation*> NumericImplementations() {
-  std::vector<const wp_implementation*> list;
-  for (const wp_implementation* implementation : BuiltIns()) {
-    if (std::string_view(implementation->name).starts_with("q8_0_")) {
-      list.push_back(implementation);
-    }
-  }
-  return list;
+  return {Q80ScalarImplementation(), Q80Avx2Implementation(),
+          Q80Avx512Implementation(), Q80NeonImplementation()};
+}
+
+const wp_implementation& NumericReference() {
+  static const wp_implementation reference = [] {
+    wp_implementation table{};
+    table.name = "reference";
+    table.q8_0_quantize = ReferenceQ80Quantize;
+    table.q8_1_quantize = ReferenceQ81Quantize;
+    table.q8_0_dequantize = ReferenceQ80Dequantize;
+    table.q8_0_dot = ReferenceQ80Dot;
+    table.q8_0_matvec = ReferenceQ80Matvec;
+    table.q8_0_validate = ReferenceQ80Validate;
+    table.q8_1_validate = ReferenceQ81Validate;
+    table.f16_from_f32 = ReferenceF16FromF32;
+    table.f16_to_f32 = ReferenceF16ToF32;
+    return table;
+  }();
+  return reference;
 }
 
 }  // namespace weightproof::impls

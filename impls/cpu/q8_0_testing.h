@@ -74,8 +74,11 @@ Image Q80Blocks(int kind, std::uint64_t blocks, std::mt19937_64& random);
 // A cleared answer.
 wp_answer Fresh();
 
-// Every numeric implementation but the reference.
+// Every numeric implementation of impls/cpu, and the trusted operations. The
+// registry is not asked, so that the tests build for other processors without
+// the rest of the rooms.
 std::vector<const wp_implementation*> NumericImplementations();
+const wp_implementation& NumericReference();
 
 }  // namespace weightproof::impls
 
