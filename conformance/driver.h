@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/case_record.h"
 #include "conformance/process.h"
 #include "conformance/protocol.h"
 
@@ -46,17 +47,6 @@ struct Request {
   std::uint64_t id = 0;
   std::string line;  // JSON without a newline; must hold the same id
   bool large = false;
-};
-
-// What happened instead of an answer.
-struct Fate {
-  // crash, hang, out-of-memory, protocol-error; "interrupted" if the runner
-  // was told to stop.
-  std::string verdict;
-  std::string signal;  // crash: "SIGSEGV", "exit 3"
-  std::string detail;
-  std::string stderr_tail;
-  bool by_wall_clock = false;  // a hang that used no CPU time
 };
 
 // One life of a driver. Requests are pipelined: Send any number, then take the

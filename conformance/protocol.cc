@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace weightproof::conformance {
 namespace {
@@ -173,12 +174,13 @@ std::expected<Hello, std::string> ParseHello(const Json& answer) {
   return hello;
 }
 
-std::expected<Answer, std::string> AnswerFromJson(const Json& body) {
-  if (!body.is_object()) return Wrong("an answer is not an object");
+std::expected<Answer, std::string> AnswerFromJson(Json json) {
+  if (!json.is_object()) return Wrong("an answer is not an object");
+  Answer answer;
+  answer.body = std::move(json);
+  const Json& body = answer.body;
   auto status = StringMember(body, "status");
   if (!status) return Wrong(status.error());
-  Answer answer;
-  answer.body = body;
   if (const Json* detail = Find(body, "detail"); detail != nullptr) {
     answer.detail =
         detail->is_string() ? detail->get<std::string>() : detail->dump();
@@ -225,7 +227,7 @@ std::expected<Answer, std::string> ParseAnswer(std::string_view line,
                     it->dump(-1, ' ', true, Json::error_handler_t::replace)));
   }
   json->erase(it);
-  return AnswerFromJson(*json);
+  return AnswerFromJson(std::move(*json));
 }
 
 }  // namespace weightproof::conformance

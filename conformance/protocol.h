@@ -68,7 +68,7 @@ struct Answer {
 std::expected<Answer, std::string> ParseAnswer(std::string_view line,
                                                std::uint64_t id);
 // The same for an answer without an id, as a journal or a recording has it.
-std::expected<Answer, std::string> AnswerFromJson(const Json& body);
+std::expected<Answer, std::string> AnswerFromJson(Json body);
 
 }  // namespace weightproof::conformance
 

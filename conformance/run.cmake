@@ -8,7 +8,25 @@ target_link_libraries(weightproof-host PRIVATE wp_host wp_impls fmt::fmt
 wp_test(host_test host_test.cc LIBS wp_host)
 
 add_library(wp_driver STATIC
-  driver.cc process.cc process_child.cc process_usage.cc)
+  case_record.cc driver.cc process.cc process_child.cc process_usage.cc)
 target_link_libraries(wp_driver PUBLIC wp_flags wp_protocol wp_dump
                       PRIVATE fmt::fmt)
 wp_test(driver_test driver_test.cc LIBS wp_driver)
+
+add_library(wp_run_files STATIC case_runner.cc journal.cc vector_files.cc)
+target_link_libraries(wp_run_files PUBLIC wp_flags wp_driver wp_vector
+                      wp_numeric PRIVATE fmt::fmt)
+
+add_library(wp_judge STATIC
+  deviations.cc judge.cc judge_gguf.cc judge_numeric.cc judge_observe.cc
+  tensor_bytes.cc)
+target_link_libraries(wp_judge PUBLIC wp_flags wp_dump wp_protocol wp_vector
+                      wp_numeric wp_run_result wp_rules
+                      PRIVATE fmt::fmt ZLIB::ZLIB)
+
+add_library(wp_runner STATIC
+  canary.cc driver_data.cc one_shot.cc run_session.cc run_target.cc runner.cc)
+target_link_libraries(wp_runner PUBLIC wp_flags wp_run_files wp_judge
+                      PRIVATE wp_impls fmt::fmt Threads::Threads)
+# Running anything needs the host beside it.
+add_dependencies(wp_runner weightproof-host)
