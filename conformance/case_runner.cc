@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace weightproof::conformance {
@@ -12,6 +13,8 @@ constexpr std::size_t kWindow = 64;
 constexpr std::size_t kHistory = 256;
 // A file may declare any number of tensors; so many are read.
 constexpr std::size_t kMaxTensors = 256;
+// Larger ones (holes, mostly) are left alone.
+constexpr std::uint64_t kMaxTensorBytes = 64u << 20;
 
 // Whether two raw answers are equal but for their ids, without parsing. False
 // says nothing.
@@ -24,6 +27,19 @@ bool SameButForId(const std::string& a, std::uint64_t id_a,
   return b.compare(at, digits_a.size(), std::to_string(id_b)) == 0 &&
          a.compare(0, at, b, 0, at) == 0 &&
          a.compare(rest, a.npos, b, rest, b.npos) == 0;
+}
+
+// The size in bytes that a dump states for a tensor; 0 if it does not.
+std::uint64_t TensorSize(const Json& dump, std::size_t index) {
+  const auto tensors = dump.find("tensors");
+  if (tensors == dump.end() || !tensors->is_array() ||
+      index >= tensors->size() || !(*tensors)[index].is_object()) {
+    return 0;
+  }
+  const Json size = (*tensors)[index].value("size", Json());
+  if (size.is_number_unsigned()) return size.get<std::uint64_t>();
+  if (!size.is_string()) return 0;
+  return std::strtoull(size.get_ref<const std::string&>().c_str(), nullptr, 10);
 }
 
 Reply FromFate(Fate fate) {
@@ -199,8 +215,16 @@ void CaseRunner::QueueTensors(const Ask& ask, const Json& answer) {
   count = std::min(count, kMaxTensors);
   State& state = states_[ask.index];
   state.record.tensors.resize(count);
-  state.open += static_cast<int>(count);
   for (std::size_t i = count; i-- > 0;) {
+    const std::uint64_t size =
+        std::max(dump != answer.end() ? TensorSize(*dump, i) : 0,
+                 TensorSize(vector.dump, i));
+    if (size > kMaxTensorBytes) {
+      state.record.tensors[i].answer = {{"status", "not-run"},
+                                        {"why", "larger than 64 MiB"}};
+      continue;
+    }
+    ++state.open;
     pending_.push_front({ask.index, Kind::kTensor, i, 0});
   }
 }
