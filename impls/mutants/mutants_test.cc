@@ -35,9 +35,11 @@ std::set<std::string> Planned() {
   return names;
 }
 
-nlohmann::json About(const std::string& name) {
+using Description = std::map<std::string, std::string>;
+
+Description About(const std::string& name) {
   std::ifstream in(Folder() / (name + ".json"));
-  return nlohmann::json::parse(in);
+  return nlohmann::json::parse(in).get<Description>();
 }
 
 const wp_implementation* Load(const std::string& name) {
@@ -114,12 +116,12 @@ TEST(Mutants, AreBuiltAndDescribed) {
   EXPECT_GE(names.size(), 20u);
   for (const std::string& name : names) {
     ASSERT_TRUE(fs::exists(Folder() / (name + ".so"))) << name;
-    const nlohmann::json about = About(name);
+    const Description about = About(name);
     EXPECT_EQ(about.at("name"), name);
-    EXPECT_TRUE(FindRule(about.at("rule").get<std::string>()).has_value())
+    EXPECT_TRUE(FindRule(about.at("rule")).has_value())
         << name << ": " << about.at("rule");
     for (const char* field : {"story", "reference"}) {
-      EXPECT_FALSE(about.at(field).get<std::string>().empty()) << name;
+      EXPECT_FALSE(about.at(field).empty()) << name;
     }
     EXPECT_NE(Load(name), nullptr) << name;
   }
@@ -129,9 +131,8 @@ TEST(Mutants, EachGgufMutantDiffersFromTheReaderOnItsInput) {
   const wp_implementation& view = *FindBuiltIn("gguf_view");
   const auto inputs = Inputs();
   for (const std::string& name : Planned()) {
-    const nlohmann::json about = About(name);
-    if (!about.at("file").get<std::string>().starts_with(
-            "impls/cpu/gguf_view")) {
+    const Description about = About(name);
+    if (!about.at("file").starts_with("impls/cpu/gguf_view")) {
       continue;
     }
     ASSERT_TRUE(inputs.contains(name)) << name << " has no input here";
