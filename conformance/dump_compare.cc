@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "conformance/dump.h"
 #include "conformance/dump_value.h"
@@ -182,13 +183,18 @@ bool Comparer::Tensor(const std::string& path, const Json& expected,
   return Leaf(path + ".size", Field(expected, "size"), size);
 }
 
+// Entries of one name keep their order.
 std::vector<Json> Sorted(const Json& list, const char* by) {
-  std::vector<Json> entries(list.begin(), list.end());
-  std::ranges::stable_sort(entries, {}, [by](const Json& entry) {
-    return CanonicalValue(kTypeString, Field(entry, by))
-        .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  });
-  return entries;
+  std::multimap<std::string, const Json*> entries;
+  for (const Json& entry : list) {
+    entries.emplace(
+        CanonicalValue(kTypeString, Field(entry, by))
+            .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
+        &entry);
+  }
+  std::vector<Json> out;
+  for (const auto& [name, entry] : entries) out.push_back(*entry);
+  return out;
 }
 
 bool Comparer::List(const char* name, const char* sort_by, const Json& expected,

@@ -115,13 +115,11 @@ std::vector<std::string> UncoveredRules(const std::vector<Vector>& vectors) {
 
 std::map<std::string, VectorSet> ByStage(const std::vector<Vector>& vectors,
                                          const std::string& version) {
-  std::vector<std::pair<RuleIndex, const Vector*>> order;
+  // By rule, then as the recipes stand.
+  std::multimap<RuleIndex, const Vector*> order;
   for (const Vector& vector : vectors) {
-    order.emplace_back(FindRule(vector.rule).value_or(kNoRule), &vector);
+    order.emplace(FindRule(vector.rule).value_or(kNoRule), &vector);
   }
-  std::stable_sort(
-      order.begin(), order.end(),
-      [](const auto& a, const auto& b) { return a.first < b.first; });
   std::map<std::string, VectorSet> out;
   for (const auto& [rule, vector] : order) {
     if (rule == kNoRule) continue;

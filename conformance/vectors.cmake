@@ -13,3 +13,4 @@ add_test(NAME gguf_vectors_up_to_date
                  ${PROJECT_SOURCE_DIR}/corpus/recipes/gguf
                  ${CMAKE_CURRENT_SOURCE_DIR}/vectors)
 set_tests_properties(gguf_vectors_up_to_date PROPERTIES TIMEOUT 300)
+wp_test(vector_build_test vector_build_test.cc LIBS wp_vector_build)

@@ -82,7 +82,9 @@ std::vector<FieldWalker::Piece> FieldWalker::PiecesByOffset() {
     const std::uint64_t size = std::min(*entry.size, file_size_ - *begin);
     pieces.push_back({*begin, *begin + size, i});
   }
-  std::ranges::stable_sort(pieces, {}, &Piece::begin);
+  std::ranges::sort(pieces, [](const Piece& a, const Piece& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.index < b.index;
+  });
   return pieces;
 }
 
