@@ -12,9 +12,17 @@ import math
 import os
 import struct
 import sys
+import zlib
 
 TYPE_NAMES = ("u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string",
               "array", "u64", "i64", "f64")
+FORMATS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I",
+           "i32": "i", "f32": "f", "bool": "?", "u64": "Q", "i64": "q",
+           "f64": "d"}
+# Longer strings (bytes) and arrays are abbreviated; ends of a string are kept.
+MAX_STRING, STRING_ENDS, MAX_ARRAY = 4096, 64, 256
+# What a driver loads or copies at most; beyond it an operation is not run.
+MAX_LOAD = 1 << 30
 
 
 class Reject(Exception):
@@ -64,6 +72,48 @@ def scalar(type_name, value):
         bits = int.from_bytes(struct.pack(">d" if double else ">f", value))
         return f"0x{bits:016x}" if double else f"0x{bits:08x}"
     return value
+
+
+def string(value):
+    """A string as the canonical dump writes it."""
+    data = value.encode()
+    if len(data) <= MAX_STRING:
+        return value
+    return {"len": str(len(data)), "crc32": zlib.crc32(data),
+            "head": _text(data[:STRING_ENDS]),
+            "tail": _text(data[-STRING_ENDS:])}
+
+
+def _text(data):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"hex": data.hex()}
+
+
+def array(type_name, items):
+    """An array of strings or numbers as the canonical dump writes it."""
+    write = (string if type_name == "string"
+             else lambda item: scalar(type_name, item))
+    count = {"elem": type_name, "len": str(len(items))}
+    if len(items) <= MAX_ARRAY:
+        return {**count, "items": [write(item) for item in items]}
+    crc = 0
+    for i in range(0, len(items), 4096):
+        crc = zlib.crc32(_encode(type_name, items[i:i + 4096]), crc)
+    return {**count, "items": [write(item) for item in items[:3] + items[-1:]],
+            "crc32": crc}
+
+
+def _encode(type_name, items):
+    """Array elements as in a little-endian file of version 3."""
+    if type_name == "string":
+        encoded = (item.encode() for item in items)
+        return b"".join(struct.pack("<Q", len(data)) + data
+                        for data in encoded)
+    if type_name in ("f32", "f64"):
+        items = [math.nan if item != item else item for item in items]
+    return struct.pack(f"<{len(items)}{FORMATS[type_name]}", *items)
 
 
 def untyped(value):

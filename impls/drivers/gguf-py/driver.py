@@ -15,7 +15,10 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import protocol  # noqa: E402
-from protocol import NotRun, Reject, attempt, read_buffer, scalar, write_result
+from protocol import NotRun, Reject, attempt, read_buffer, scalar, string
+from protocol import write_result
+
+MAX_VALUE = 1 << 28
 
 # The reader keeps these next to the keys of the file.
 PSEUDO_FIELDS = ("GGUF.version", "GGUF.tensor_count", "GGUF.kv_count")
@@ -24,13 +27,15 @@ READERS = protocol.Keep(lambda path: attempt(gguf.GGUFReader, path))
 
 
 def dump_value(field):
+    if sum(part.nbytes for part in field.parts) > MAX_VALUE:
+        raise NotRun(f"a value of more than {MAX_VALUE} bytes is not copied")
     contents = attempt(field.contents)
     name = protocol.TYPE_NAMES[field.types[-1]]
-    if field.types[0] != gguf.GGUFValueType.ARRAY:
-        return scalar(name, contents)
-    return {"elem": name if len(field.types) > 1 else None,
-            "len": str(len(contents)),
-            "items": [scalar(name, item) for item in contents]}
+    if len(field.types) > 1:
+        return protocol.array(name, contents)
+    if name == "array":
+        return {"elem": None, "len": "0", "items": contents}
+    return string(contents) if name == "string" else scalar(name, contents)
 
 
 def dump_kv(field):
@@ -66,6 +71,8 @@ def tensor(request):
     index = int(request["index"])
     if index >= len(reader.tensors):
         raise Reject("no tensor of this number")
+    if reader.tensors[index].n_bytes > protocol.MAX_LOAD:
+        raise NotRun("more than 1 GiB of tensor data is not copied")
     data = reader.tensors[index].data.tobytes()
     if "out" in request:
         write_result(request, "data", data)

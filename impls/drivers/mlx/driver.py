@@ -5,6 +5,7 @@ lost. It parses in this very process: a file that kills it kills the driver.
 """
 
 import importlib.metadata
+import os
 import pathlib
 import sys
 
@@ -12,7 +13,7 @@ import mlx.core as mx
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import protocol  # noqa: E402
-from protocol import attempt, scalar
+from protocol import NotRun, attempt, scalar
 
 VALUE_TYPES = {mx.uint8: "u8", mx.int8: "i8", mx.uint16: "u16",
                mx.int16: "i16", mx.uint32: "u32", mx.int32: "i32",
@@ -25,20 +26,18 @@ TENSOR_TYPES = {mx.float32: 0, mx.int8: 24, mx.int16: 25, mx.int32: 26}
 
 def dump_kv(key, value):
     if isinstance(value, str):
-        return {"key": key, "type": "string", "value": value}
+        return {"key": key, "type": "string",
+                "value": protocol.string(value)}
     if isinstance(value, list):
         return {"key": key, "type": "array",
-                "value": {"elem": "string", "len": str(len(value)),
-                          "items": value}}
+                "value": protocol.array("string", value)}
     if value is None:
         return {"key": key, "type": None, "value": None}
     name = VALUE_TYPES[value.dtype]
     items = value.tolist()
     if value.ndim == 0:
         return {"key": key, "type": name, "value": scalar(name, items)}
-    return {"key": key, "type": "array",
-            "value": {"elem": name, "len": str(len(items)),
-                      "items": [scalar(name, item) for item in items]}}
+    return {"key": key, "type": "array", "value": protocol.array(name, items)}
 
 
 def dump_tensors(arrays):
@@ -53,6 +52,8 @@ def dump_tensors(arrays):
 
 
 def parse(request):
+    if os.stat(request["file"]).st_size > protocol.MAX_LOAD:
+        raise NotRun("it loads all data; files over 1 GiB are not run")
     arrays, metadata = attempt(mx.load, request["file"], format="gguf",
                                return_metadata=True)
     return {"dump": {
