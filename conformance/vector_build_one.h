@@ -2,6 +2,7 @@
 #ifndef WEIGHTPROOF_CONFORMANCE_VECTOR_BUILD_ONE_H_
 #define WEIGHTPROOF_CONFORMANCE_VECTOR_BUILD_ONE_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,13 @@ Vector BuildOne(const corpus::Assembly& assembly,
 Expectation AskSet(const std::vector<NamedFile>& files,
                    const std::vector<FileView>& views, const char* profile,
                    const std::string& waived);
+
+// The entries ("header", "kv[3]", "tensor[0]") in which two files differ; data
+// and padding do not count. Empty if one file is the start of the other. base
+// is where the GGUF of file starts.
+std::set<std::string> DifferingEntries(const FileView& file,
+                                       const FileView& twin,
+                                       std::uint64_t base);
 
 // Looks for a second fault: parses file with the named profile except that
 // rule is accepted. Empty if that accepts without findings, if it stops at the

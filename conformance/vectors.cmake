@@ -1,7 +1,7 @@
 # GGUF vectors: built from the recipes, compared with what is committed.
 add_library(wp_vector_build STATIC
   vector_answers.cc vector_build.cc vector_build_one.cc vector_second_fault.cc
-  vector_set.cc)
+  vector_set.cc vector_twin.cc)
 target_link_libraries(wp_vector_build PUBLIC wp_flags wp_vector wp_assembler
                       PRIVATE wp_dump wp_impls wp_mapped_file wp_reference_gguf
                       fmt::fmt ZLIB::ZLIB)
