@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <string_view>
 
 #include "reference/gguf/text.h"
@@ -25,7 +26,7 @@ std::string Hex(std::uint64_t bits, int digits) {
 template <typename Float>
 std::string FloatText(Float value) {
   char text[64];
-  const auto result = std::to_chars(text, text + sizeof text, value);
+  const auto result = std::to_chars(std::begin(text), std::end(text), value);
   return std::string(text, result.ptr);
 }
 
