@@ -208,7 +208,7 @@ TEST(ClassifyDot, NamesEveryOrder) {
     const Arithmetic found = ClassifyDot(RecordAs("q8_0.dot", named.name));
     EXPECT_EQ(found.variant, std::string(named.name)) << found.verdict;
     EXPECT_EQ(found.total, 29);
-    if (named.name == "avx2-fma8+sign") {
+    if (named.name.ends_with("+sign")) {
       EXPECT_THAT(found.out_of_bound, Contains("q8v-02"));
       continue;
     }

@@ -20,6 +20,8 @@ constexpr NamedDotOrder kOrders[] = {
     {"candle-neon", DotOrder::kCandleNeon},
     {"candle-neon-fma", DotOrder::kCandleNeonFma},
     {"avx2-fma8+sign", DotOrder::kAvx2Fma8Sign},
+    {"ggml-avx+sign", DotOrder::kGgmlAvxSign},
+    {"ggml-avx-fma+sign", DotOrder::kGgmlAvxFmaSign},
 };
 
 using Row = std::span<const Block>;
@@ -104,8 +106,9 @@ float DotAvx2(Row w, Row x, bool sign_defect) {
 
 using Lanes4 = std::array<float, 4>;
 
-void AddNeonBlock(const Block& w, const Block& x, bool fused, Lanes4& lane) {
-  const auto group = GroupSums(w, x, false);
+void AddFourLanes(const Block& w, const Block& x, bool fused, bool sign_defect,
+                  Lanes4& lane) {
+  const auto group = GroupSums(w, x, sign_defect);
   const float p = ScaleProduct(w, x);
   for (std::size_t j = 0; j < 4; ++j) {
     const float sum = static_cast<float>(group[j] + group[j + 4]);
@@ -123,16 +126,29 @@ float DotGgmlNeon(Row w, Row x, bool fused) {
   Lanes4 even = {}, odd = {};
   const std::size_t pairs = w.size() / 2;
   for (std::size_t b = 0; b < 2 * pairs; ++b) {
-    AddNeonBlock(w[b], x[b], fused, b % 2 == 0 ? even : odd);
+    AddFourLanes(w[b], x[b], fused, false, b % 2 == 0 ? even : odd);
   }
   const float sum = JoinNeon(even) + JoinNeon(odd);
   return DotGeneric(w.subspan(2 * pairs), x.subspan(2 * pairs), sum, fused);
 }
 
+float DotGgmlAvx(Row w, Row x, bool fused) {
+  Lanes4 even = {}, odd = {};
+  const std::size_t pairs = w.size() / 2;
+  for (std::size_t b = 0; b < 2 * pairs; ++b) {
+    AddFourLanes(w[b], x[b], fused, true, b % 2 == 0 ? even : odd);
+  }
+  for (std::size_t j = 0; j < 4; ++j) even[j] = odd[j] + even[j];
+  const float low = even[0] + even[2];
+  const float high = even[1] + even[3];
+  return DotGeneric(w.subspan(2 * pairs), x.subspan(2 * pairs), low + high,
+                    fused);
+}
+
 float DotCandleNeon(Row w, Row x, bool fused) {
   Lanes4 lane = {};
   for (std::size_t b = 0; b < w.size(); ++b) {
-    AddNeonBlock(w[b], x[b], fused, lane);
+    AddFourLanes(w[b], x[b], fused, false, lane);
   }
   return JoinNeon(lane);
 }
@@ -187,6 +203,10 @@ float Dot(Row w, Row x, DotOrder order) {
       return DotCandleNeon(w, x, true);
     case DotOrder::kAvx2Fma8Sign:
       return DotAvx2(w, x, true);
+    case DotOrder::kGgmlAvxSign:
+      return DotGgmlAvx(w, x, false);
+    case DotOrder::kGgmlAvxFmaSign:
+      return DotGgmlAvx(w, x, true);
   }
   return 0;
 }

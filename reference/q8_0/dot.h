@@ -27,13 +27,18 @@ enum class DotOrder : std::uint8_t {
   kCandleNeon,  // four lanes, one accumulator
   kCandleNeonFma,
   kAvx2Fma8Sign,  // kAvx2Fma8 that loses the sign of x = -128 where w < 0
+  // Four lanes of even blocks beside four of odd ones, tree 4, 2, 1; an odd
+  // last block as kGeneric. Loses signs too, but not in that last block.
+  kGgmlAvxSign,
+  kGgmlAvxFmaSign,
 };
 struct NamedDotOrder {
   std::string_view name;  // "avx2-fma8+sign"
   DotOrder order;
 };
 // spec, generic, generic-fma, candle-unopt, avx2-fma8, ggml-neon,
-// ggml-neon-fma, candle-neon, candle-neon-fma, avx2-fma8+sign; spec first.
+// ggml-neon-fma, candle-neon, candle-neon-fma, avx2-fma8+sign, ggml-avx+sign,
+// ggml-avx-fma+sign; spec first.
 std::span<const NamedDotOrder> DotOrders();
 const NamedDotOrder* FindDotOrder(std::string_view name);
 

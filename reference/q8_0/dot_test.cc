@@ -33,6 +33,14 @@ TEST(Dot, SumsMinus128Exactly) {
   EXPECT_EQ(Dot(x, w, DotOrder::kAvx2Fma8Sign), 12288.0f);
 }
 
+// ggml on x86 with AVX alone takes blocks by twos, an odd last one exactly.
+TEST(Dot, AvxLosesSignsButNotInAnOddLastBlock) {
+  const std::vector<Block> w(3, Filled(0x3c00, -1));
+  const std::vector<Block> x(3, Filled(0x3c00, -128));
+  EXPECT_EQ(Dot(w, x, DotOrder::kGgmlAvxSign), -4096.0f);
+  EXPECT_EQ(Dot(w, x, DotOrder::kGgmlAvxFmaSign), -4096.0f);
+}
+
 TEST(Dot, AddsInThirtyTwoLanes) {
   std::vector<Block> w(33, Filled(0x3c00, 0));
   std::vector<Block> x(33, Filled(0x3c00, 1));
@@ -120,6 +128,7 @@ TEST(BoundRatio, AcceptsEveryOrderAndRefusesWrongSums) {
   const auto x = ReadBlocks(*ExpandGenerator({1028, 's', 544}));
   const auto exact = Exact(w, x);
   for (const NamedDotOrder& named : DotOrders()) {
+    if (named.name.ends_with("+sign")) continue;  // codes -128 are drawn
     EXPECT_LT(BoundRatio(Dot(w, x, named.order), *exact), 0.1) << named.name;
   }
   EXPECT_LT(PublishedBoundRatio(Dot(w, x), w, x), 1);

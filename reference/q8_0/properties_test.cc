@@ -186,7 +186,7 @@ TEST(Properties, DotIsSymmetricOddAndPaddable) {
     RC_ASSERT(Bits(Dot(w, x)) == Bits(y));
     RC_ASSERT(PublishedBoundRatio(y, w, x) <= 1);
     for (const NamedDotOrder& named : DotOrders()) {
-      if (named.order == DotOrder::kAvx2Fma8Sign) continue;
+      if (named.name.ends_with("+sign")) continue;
       RC_ASSERT(BoundRatio(Dot(w, x, named.order), *Exact(w, x)) <= 1);
     }
   }));

@@ -170,10 +170,12 @@ std::int8_t ToCode(float t, Cast cast) {
   return 0;
 }
 
-// d is the unrounded scale, which the s field of Q8_1 needs.
+// The unrounded scale and the integral floats before they become codes, which
+// the s field of Q8_1 needs.
 struct Quantized {
   Block block;
   float d = 0;
+  std::array<float, kBlockValues> rounded = {};
 };
 
 Quantized QuantizeValues(std::span<const float> input,
@@ -192,9 +194,9 @@ Quantized QuantizeValues(std::span<const float> input,
   }
   for (std::size_t i = 0; i < kBlockValues; ++i) {
     const float t = Scaled(x[i], factor, quantizer.reciprocal);
-    result.block.q[i] =
-        ToCode(Round(Flush(t, quantizer.subnormals), quantizer.rounding),
-               quantizer.cast);
+    result.rounded[i] =
+        Round(Flush(t, quantizer.subnormals), quantizer.rounding);
+    result.block.q[i] = ToCode(result.rounded[i], quantizer.cast);
   }
   return result;
 }
@@ -213,6 +215,17 @@ std::uint16_t Half(float value) {
   return F16FromF32(std::bit_cast<std::uint32_t>(value));
 }
 
+// The sum of int32 conversions as an x86 processor makes and adds them.
+std::int32_t SumOfInt32(const Quantized& quantized) {
+  std::uint32_t sum = 0;
+  for (const float t : quantized.rounded) {
+    sum += FitsInt32(t)
+               ? static_cast<std::uint32_t>(static_cast<std::int32_t>(t))
+               : 0x80000000u;
+  }
+  return std::bit_cast<std::int32_t>(sum);
+}
+
 // q8_1.quantize.sum
 std::uint16_t SumField(const Quantized& quantized, std::span<const float> x,
                        SumRule rule) {
@@ -222,6 +235,8 @@ std::uint16_t SumField(const Quantized& quantized, std::span<const float> x,
   switch (rule) {
     case SumRule::kSpec:
       return Half(quantized.d * sum);
+    case SumRule::kInt32:
+      return Half(quantized.d * static_cast<float>(SumOfInt32(quantized)));
     case SumRule::kD16:
       return Half(ValueOfF16(quantized.block.d) * sum);
     case SumRule::kCandle:

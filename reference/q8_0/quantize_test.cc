@@ -134,6 +134,18 @@ TEST(QuantizeQ81, TakesTheSumByItsRule) {
   EXPECT_EQ(QuantizeBlockQ81(x, *FindQ81("float-sum")).s, 0x7bff);
 }
 
+// ggml on x86 adds the integers before it cuts them to bytes: a NaN counts
+// -2^31 and s becomes -infinity.
+TEST(QuantizeQ81, AddsAnInt32ForNanAsGgmlOnX86) {
+  Values x = Ramp();
+  x[3] = std::nanf("");
+  const Block block = QuantizeBlockQ81(x, *FindQ81("ggml-avx2"));
+  EXPECT_EQ(block.d, 0x33d0);
+  EXPECT_EQ(block.s, 0xfc00);
+  EXPECT_EQ(block.q[3], -128);
+  EXPECT_EQ(QuantizeBlockQ81(x, *FindQ81("ggml-ref")).s, 0x5fb4);
+}
+
 TEST(Dequantize, IsCodeTimesScaleForAllCodesAndScales) {
   for (std::uint32_t h = 0; h < 0x10000; h += 7) {
     Bytes bytes(kQ80Bytes);

@@ -16,6 +16,8 @@ constexpr Quantizer Lenient(Reciprocal reciprocal, Rounding rounding, Amax amax,
 }
 
 constexpr Quantizer kSpec;
+constexpr Quantizer kGgmlRef =
+    Lenient(Reciprocal::kInvD, Rounding::kAway, Amax::kMacro, Cast::kWrap);
 constexpr Quantizer kGgmlAvx2 =
     Lenient(Reciprocal::kInvAmax, Rounding::kEven, Amax::kLanes8, Cast::kPack);
 constexpr Quantizer kCandle =
@@ -42,7 +44,8 @@ constexpr NamedQuantizer kQuantizers[] = {
 
 constexpr NamedQ81 kQ81[] = {
     {"spec", kSpec, SumRule::kSpec},
-    {"ggml-avx2", kGgmlAvx2, SumRule::kSpec},
+    {"ggml-ref", kGgmlRef, SumRule::kSpec},
+    {"ggml-avx2", kGgmlAvx2, SumRule::kInt32},
     {"d16", kSpec, SumRule::kD16},
     {"candle", kCandle, SumRule::kCandle},
     {"float-sum", kDiv, SumRule::kFloatSum},
