@@ -339,5 +339,47 @@ TEST_F(CliTest, ExplainSuggestsNames) {
   EXPECT_THAT(result.err, HasSubstr("gguf.align.value.zero"));
 }
 
+TEST_F(CliTest, AsmWritesTheFileOfARecipe) {
+  const std::string recipe = Write("zero.recipe",
+                                   "recipe zero-1\n"
+                                   "rule gguf.align.value.zero\n"
+                                   "verdict reject at a.value\n"
+                                   "gguf 3 0 1\n"
+                                   "a: kv \"general.alignment\" u32 0\n");
+  ASSERT_EQ(Run("asm " + recipe + " -o out.gguf").exit_code, 0);
+  EXPECT_EQ(Slurp(folder_ / "out.gguf"), Alignment(0));
+  ASSERT_EQ(Run("asm " + recipe + " -o folder").exit_code, 0);
+  EXPECT_EQ(Slurp(folder_ / "folder" / "zero-1.gguf"), Alignment(0));
+  const Result result = Run("asm " + Write("bad.recipe", "gguf 3 0\nfrob\n"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("bad.recipe:"));
+}
+
+TEST_F(CliTest, AsmKeepsInsideItsFolder) {
+  const std::string recipe =
+      Write("evil.recipe", "recipe ../../evil\nrule x\nverdict accept\nu8 1\n");
+  EXPECT_NE(Run("asm " + recipe + " -o folder").exit_code, 0);
+  EXPECT_FALSE(fs::exists(folder_.parent_path() / "evil.gguf"));
+}
+
+TEST_F(CliTest, ExportIsUsableWithoutUs) {
+  const Result result = Run("export out");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::ifstream lines(folder_ / "out" / "expected.jsonl");
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const Json json = Json::parse(line);
+    EXPECT_FALSE(json.contains("bytes"));
+    if (json.contains("file") && json["file"].is_string()) {
+      EXPECT_TRUE(
+          fs::exists(folder_ / "out" / json["file"].get<std::string>()));
+    }
+  }
+  EXPECT_GT(count, 50);
+  const std::string check = fmt::format(
+      "cd {}/out && sha256sum --quiet -c SHA256SUMS", folder_.string());
+  EXPECT_EQ(std::system(check.c_str()), 0);
+}
+
 }  // namespace
 }  // namespace weightproof::cli

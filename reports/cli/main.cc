@@ -21,6 +21,9 @@ int Main(int argc, char** argv) {
   AddCheck(app, places, action);
   AddExplain(app, places, action);
   AddList(app, places, action);
+  AddDiff(app, places, action);
+  AddAsm(app, places, action);
+  AddExport(app, places, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -1,0 +1,146 @@
+// weightproof export DIR: the vectors as plain data, usable without us.
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <system_error>
+
+#include "conformance/vector_json.h"
+#include "reports/cli/command.h"
+#include "reports/excerpt.h"
+#include "reports/text.h"
+
+namespace weightproof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using conformance::Vector;
+
+// Files above this are sparse giants: only with --sparse.
+constexpr std::uint64_t kMaxFile = 256 << 10;
+
+std::string Sha256(std::span<const std::uint8_t> bytes) {
+  std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(),
+             nullptr);
+  return reports::ToHex(std::span(digest).first(size));
+}
+
+class Exporter {
+ public:
+  Exporter(fs::path folder, bool sparse)
+      : folder_(std::move(folder)), sparse_(sparse) {}
+
+  std::expected<void, std::string> Export(
+      const conformance::VectorSet& vectors) {
+    for (const Vector& vector : vectors.vectors) {
+      Json line = conformance::VectorToJson(vector);
+      if (!vector.bytes.chunks.empty() || vector.operation == "gguf.parse") {
+        line.erase("bytes");
+        auto file = Write(vector.bytes, fs::path("files") /
+                                            (vector.id + "." + vector.format));
+        if (!file) return std::unexpected(file.error());
+        line["file"] = *file;
+      }
+      if (!vector.files.empty()) {
+        line["files"] = Json::array();
+        for (const conformance::NamedFile& named : vector.files) {
+          auto file =
+              Write(named.bytes, fs::path("files") / vector.id / named.name);
+          if (!file) return std::unexpected(file.error());
+          line["files"].push_back(*file);
+        }
+      }
+      expected_ += line.dump() + "\n";
+    }
+    Hash(fs::path("expected.jsonl"), expected_);
+    if (auto done = WriteFile(folder_ / "expected.jsonl", expected_); !done) {
+      return done;
+    }
+    if (auto done = WriteFile(folder_ / "VERSION", vectors.version + "\n");
+        !done) {
+      return done;
+    }
+    return WriteFile(folder_ / "SHA256SUMS", sums_);
+  }
+
+  std::uint64_t files() const { return files_; }
+  std::uint64_t left_out() const { return left_out_; }
+
+ private:
+  // The path in the export, or null for a giant that is left out.
+  std::expected<Json, std::string> Write(const corpus::Bytes& bytes,
+                                         const fs::path& path) {
+    if (bytes.Size() > kMaxFile && !sparse_) {
+      ++left_out_;
+      return Json(nullptr);
+    }
+    std::error_code error;
+    fs::create_directories((folder_ / path).parent_path(), error);
+    if (const auto whole = bytes.Materialize(kMaxFile)) {
+      const std::string text(whole->begin(), whole->end());
+      Hash(path, text);
+      if (auto done = WriteFile(folder_ / path, text); !done) {
+        return std::unexpected(done.error());
+      }
+    } else if (auto done = bytes.WriteFile(folder_ / path); !done) {
+      return std::unexpected(done.error());
+    }
+    ++files_;
+    return Json(path.string());
+  }
+
+  void Hash(const fs::path& path, const std::string& text) {
+    sums_ += Sha256({reinterpret_cast<const std::uint8_t*>(text.data()),
+                     text.size()}) +
+             "  " + path.string() + "\n";
+  }
+
+  fs::path folder_;
+  bool sparse_;
+  std::string expected_;
+  std::string sums_;
+  std::uint64_t files_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+int Export(const Places& places, const std::string& folder, bool sparse) {
+  const auto vectors = LoadAllVectors(places);
+  if (!vectors) return Fail(kExitInternal, vectors.error());
+  Exporter exporter(folder, sparse);
+  const auto done = exporter.Export(*vectors);
+  if (!done) return Fail(kExitInternal, done.error());
+  Print(fmt::format(
+      "{}: {}, {}{}\n", reports::Printable(folder),
+      reports::Count(vectors->vectors.size(), "vector"),
+      reports::Count(exporter.files(), "file"),
+      exporter.left_out() == 0
+          ? ""
+          : fmt::format("; {} left out, see --sparse",
+                        reports::Count(exporter.left_out(), "sparse giant"))));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddExport(CLI::App& app, const Places& places, Action& action) {
+  auto folder = std::make_shared<std::string>();
+  auto sparse = std::make_shared<bool>(false);
+  CLI::App* command =
+      app.add_subcommand("export", "The vectors as plain files and JSON lines");
+  command->add_option("DIR", *folder, "Where to write")->required();
+  command->add_flag("--sparse", *sparse,
+                    "Also files that are huge but mostly holes");
+  command->callback([folder, sparse, &places, &action] {
+    action = [folder, sparse, &places] {
+      return Export(places, *folder, *sparse);
+    };
+  });
+}
+
+}  // namespace weightproof::cli

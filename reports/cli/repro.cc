@@ -1,0 +1,192 @@
+// weightproof repro IMPLEMENTATION VECTOR
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "conformance/runner.h"
+#include "reports/cli/command.h"
+#include "reports/cli/progress.h"
+#include "reports/excerpt.h"
+#include "reports/model.h"
+#include "reports/terminal.h"
+#include "reports/text.h"
+#include "reports/view.h"
+
+namespace weightproof::cli {
+namespace {
+
+using conformance::Vector;
+using reports::Ink;
+using reports::Json;
+using reports::Printable;
+using reports::Text;
+
+struct Arguments {
+  std::string implementation;
+  std::string vector;
+  std::string driver;
+  std::string one_shot;
+  std::string variant;
+  std::string cpu;
+};
+
+class Reproduction {
+ public:
+  Reproduction(const Places& places, const Arguments& arguments)
+      : places_(places),
+        arguments_(arguments),
+        style_(reports::StyleFor(STDOUT_FILENO)) {}
+
+  int Run() {
+    const auto vectors = LoadAllVectors(places_);
+    if (!vectors) return Fail(kExitInternal, vectors.error());
+    const Vector* vector = nullptr;
+    for (const Vector& candidate : vectors->vectors) {
+      if (candidate.id == arguments_.vector) vector = &candidate;
+    }
+    if (vector == nullptr) {
+      return Fail(kExitUsage,
+                  fmt::format("VECTOR: there is no vector {}; list names "
+                              "them all",
+                              arguments_.vector));
+    }
+    Progress progress;
+    const auto result = conformance::Run(Options(), progress);
+    progress.Clear();
+    if (!result) return Fail(result.error().exit_code, result.error().message);
+    const Json report = reports::BuildReport(*result, *vectors);
+    Show(report, *vector);
+    return conformance::ExitCode(*result);
+  }
+
+ private:
+  conformance::RunOptions Options() const {
+    conformance::RunOptions options;
+    if (!arguments_.implementation.empty()) {
+      options.names = {arguments_.implementation};
+    }
+    options.driver_command = arguments_.driver;
+    options.one_shot = arguments_.one_shot;
+    options.variant = arguments_.variant;
+    options.cpu = arguments_.cpu;
+    options.filter = {arguments_.vector};
+    options.source_dir = places_.source;
+    options.build_dir = places_.build;
+    options.vectors_dir = places_.Vectors();
+    options.drivers_dir = places_.source / "impls" / "drivers";
+    options.journal = places_.build / "runs" / "repro.jsonl";
+    return options;
+  }
+
+  void Line(std::string_view label, const std::string& text) {
+    if (text.empty()) return;
+    Print(fmt::format("{:<10} {}\n", label, text));
+  }
+
+  void Show(const Json& report, const Vector& vector) {
+    const reports::ReportView view(report);
+    const Json& rule = view.rule(vector.rule);
+    Line("vector", Printable(vector.id));
+    Line("rule", fmt::format("{}: {} ({})", Printable(vector.rule),
+                             Text(rule, "statement"), Text(rule, "severity")));
+    Line("notes", Printable(vector.notes));
+    WriteInput(vector);
+    const Json& excerpt = view.vector(vector.id).value("excerpt", Json());
+    if (!excerpt.is_null()) {
+      for (const std::string& line : reports::ExcerptLines(excerpt)) {
+        Print("  " + line + "\n");
+      }
+    }
+    Line("request", Printable(Text(view.vector(vector.id), "request")));
+    for (const Json& implementation : report.at("implementations")) {
+      if (Text(implementation, "status") == "ran") continue;
+      Line(Printable(Text(implementation, "name")),
+           fmt::format("{}: {}", Text(implementation, "status"),
+                       Printable(Text(implementation, "why"))));
+    }
+    for (const Json& row : report.at("rows")) ShowRow(view, row);
+    if (!report.at("summary").at("canary").at("caught").get<bool>()) {
+      Print("VOID: the planted bug was not caught\n");
+    }
+  }
+
+  // The input as a file, for other tools.
+  void WriteInput(const Vector& vector) {
+    if (vector.bytes.chunks.empty()) return;
+    const std::filesystem::path path =
+        places_.build / "repro" / (vector.id + "." + vector.format);
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    const auto written = vector.bytes.WriteFile(path);
+    Line("file", Printable(written ? path.string() : written.error()));
+  }
+
+  void ShowRow(const reports::ReportView& view, const Json& row) {
+    const std::string outcome = Text(row, "outcome");
+    const Ink ink = outcome == "fail" ? Ink::kRed : Ink::kGreen;
+    std::string name = Printable(Text(row, "implementation"));
+    if (!Text(row, "variant").empty()) {
+      name += " (" + Printable(Text(row, "variant")) + ")";
+    }
+    Print("\n" + reports::Paint(style_, Ink::kBold, name) + "\n");
+    Line("outcome", reports::Paint(style_, ink, outcome));
+    Line("expected", Printable(Text(row, "expected")));
+    Line("got", Printable(reports::GotWords(row)));
+    Line("reason", Printable(Text(row, "reason")));
+    Line("difference", Printable(Text(row, "difference")));
+    Line("says", Printable(view.DetailOf(row)));
+    Line("answer", Printable(Text(row, "answer")));
+    const std::string err = view.StderrOf(row);
+    if (!err.empty()) Print("stderr\n" + reports::PrintableLines(err) + "\n");
+  }
+
+  const Places& places_;
+  const Arguments& arguments_;
+  reports::TerminalStyle style_;
+};
+
+// "IMPLEMENTATION VECTOR", or with a driver command just "VECTOR".
+int Repro(const Places& places, Arguments arguments) {
+  const bool command = !arguments.driver.empty() || !arguments.one_shot.empty();
+  if (arguments.vector.empty()) {
+    std::swap(arguments.vector, arguments.implementation);
+    if (!command) {
+      return Fail(kExitUsage,
+                  "VECTOR is missing (or give --driver or --one-shot)");
+    }
+  } else if (command) {
+    return Fail(kExitUsage,
+                "IMPLEMENTATION cannot be given together with --driver or "
+                "--one-shot");
+  }
+  return Reproduction(places, arguments).Run();
+}
+
+}  // namespace
+
+void AddRepro(CLI::App& app, const Places& places, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* repro =
+      app.add_subcommand("repro", "One case again, alone, with its bytes");
+  repro
+      ->add_option("IMPLEMENTATION", arguments->implementation,
+                   "Its name in the report; leave it out with --driver")
+      ->required();
+  repro->add_option("VECTOR", arguments->vector, "Id of the vector");
+  CLI::Option* driver = repro->add_option("--driver", arguments->driver,
+                                          "A command that speaks the protocol");
+  repro
+      ->add_option("--one-shot", arguments->one_shot,
+                   "A command with {file}: exit 0 accepts, 1 rejects")
+      ->excludes(driver);
+  repro->add_option("--variant", arguments->variant, "Only this code path");
+  repro->add_option("--cpu", arguments->cpu,
+                    "Run the driver under qemu-user with this CPU model");
+  repro->callback([arguments, &places, &action] {
+    action = [arguments, &places] { return Repro(places, *arguments); };
+  });
+}
+
+}  // namespace weightproof::cli

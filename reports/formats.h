@@ -1,0 +1,25 @@
+// The report for other programs: CI systems, code hosts, badges.
+#ifndef WEIGHTPROOF_REPORTS_FORMATS_H_
+#define WEIGHTPROOF_REPORTS_FORMATS_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace weightproof::reports {
+
+using Json = nlohmann::json;
+
+// A summary for a pull request or a job page: conclusion, table, failing
+// rules of each implementation with one command that reproduces each.
+std::string RenderMarkdown(const Json& report);
+
+// JUnit XML: a suite per implementation, a case per row. Known deviations,
+// rows not compared and rows not run are skipped with their reason.
+std::string RenderJUnit(const Json& report);
+
+// A badge in the endpoint format of shields.io.
+std::string RenderBadge(const Json& report);
+
+}  // namespace weightproof::reports
+
+#endif  // WEIGHTPROOF_REPORTS_FORMATS_H_
