@@ -355,6 +355,17 @@ TEST_F(CliTest, AsmWritesTheFileOfARecipe) {
   EXPECT_THAT(result.err, HasSubstr("bad.recipe:"));
 }
 
+TEST_F(CliTest, DisasmGivesARecipeOfTheSameBytes) {
+  const std::string file = Write("zero.gguf", Alignment(0));
+  const Result text = Run("disasm " + file);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("general.alignment"));
+  ASSERT_EQ(Run("disasm " + file + " -o again.recipe").exit_code, 0);
+  ASSERT_EQ(Run("asm again.recipe -o again.gguf").exit_code, 0);
+  EXPECT_EQ(Slurp(folder_ / "again.gguf"), Alignment(0));
+  EXPECT_EQ(Run("disasm missing.gguf").exit_code, 1);
+}
+
 TEST_F(CliTest, AsmKeepsInsideItsFolder) {
   const std::string recipe =
       Write("evil.recipe", "recipe ../../evil\nrule x\nverdict accept\nu8 1\n");

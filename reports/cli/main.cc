@@ -23,6 +23,7 @@ int Main(int argc, char** argv) {
   AddList(app, places, action);
   AddDiff(app, places, action);
   AddAsm(app, places, action);
+  AddDisasm(app, places, action);
   AddExport(app, places, action);
   try {
     app.parse(argc, argv);
