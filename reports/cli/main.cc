@@ -18,13 +18,17 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   const Places places = FindPlaces();
   Action action;
+  AddRun(app, places, action);
   AddCheck(app, places, action);
   AddExplain(app, places, action);
+  AddRepro(app, places, action);
   AddList(app, places, action);
+  AddReport(app, places, action);
   AddDiff(app, places, action);
   AddAsm(app, places, action);
   AddDisasm(app, places, action);
   AddExport(app, places, action);
+  AddDoctor(app, places, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
