@@ -15,4 +15,8 @@ add_test(NAME q8_0_vectors_up_to_date
          COMMAND build_q8_0_vectors --check
                  ${CMAKE_CURRENT_SOURCE_DIR}/vectors)
 set_tests_properties(q8_0_vectors_up_to_date PROPERTIES TIMEOUT 120)
-wp_test(numeric_impls_test numeric_impls_test.cc LIBS wp_numeric wp_impls)
+wp_test(numeric_impls_test numeric_impls_test.cc numeric_testing.cc
+        LIBS wp_numeric wp_impls)
+wp_test(numeric_mutants_test numeric_mutants_test.cc numeric_testing.cc
+        LIBS wp_numeric ${CMAKE_DL_LIBS})
+add_dependencies(numeric_mutants_test wp_mutants)
