@@ -1,6 +1,6 @@
 // Builds one recipe: the statements of corpus/RECIPES.md. The core statements
-// are in recipe_builder.cc, the header's in recipe_builder_header.cc, the GGUF
-// macros in recipe_builder_gguf.cc.
+// are in recipe_builder.cc and recipe_builder_bytes.cc, the header's in
+// recipe_builder_header.cc, the GGUF macros in recipe_builder_gguf.cc.
 #ifndef WEIGHTPROOF_CORPUS_RECIPE_BUILDER_H_
 #define WEIGHTPROOF_CORPUS_RECIPE_BUILDER_H_
 
