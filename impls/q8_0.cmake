@@ -9,9 +9,20 @@ target_sources(wp_impls PRIVATE
   cpu/q8_0_scalar.cc
   cpu/q8_0_validate.cc)
 target_link_libraries(wp_impls PRIVATE wp_q8_0 Threads::Threads)
+# GCC would turn the gathering of scales by scalar loads and shifts, which is
+# the faster way, back into insertions.
+set_source_files_properties(cpu/q8_0_avx2.cc cpu/q8_0_avx512.cc PROPERTIES
+                            COMPILE_OPTIONS -fno-tree-slp-vectorize)
 
 wp_test(q8_0_impls_test cpu/q8_0_test.cc cpu/q8_0_matvec_test.cc
         cpu/q8_0_testing.cc LIBS wp_impls wp_q8_0)
+
+find_package(benchmark REQUIRED)
+add_executable(q8_0_bench cpu/q8_0_bench.cc cpu/q8_0_testing.cc)
+target_link_libraries(q8_0_bench PRIVATE
+  wp_impls wp_q8_0 fmt::fmt benchmark::benchmark ${CMAKE_DL_LIBS})
+target_compile_definitions(q8_0_bench PRIVATE
+  WEIGHTPROOF_BINARY_DIR="${PROJECT_BINARY_DIR}")
 
 # The NEON kernels, and everything else that is portable, built for AArch64
 # and run by an emulator, where the tools are there.
