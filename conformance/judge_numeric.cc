@@ -74,6 +74,7 @@ std::string FirstDifference(const Vector& vector, const Json& expected,
 
 // A wrong integer sum is named as such. Empty if there is nothing to say.
 std::string WrongIsum(const Json& expected, const Json& answer) {
+  if (!expected.is_object() || !answer.is_object()) return "";
   const Json want = expected.value("isum", Json());
   const Json got = answer.value("isum", Json());
   if (!want.is_array() || got.is_null()) return "";
