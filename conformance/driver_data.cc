@@ -142,22 +142,26 @@ void Reader::Limits(const Json& object, const std::string& pointer,
   if (it == object.end()) return;
   const std::string here = pointer + "/limits";
   Members(*it, here,
-          {"memory_bytes", "address_space_bytes", "wall_seconds", "processes"},
+          {"memory_bytes", "address_space_bytes", "cpu_seconds", "wall_seconds",
+           "processes"},
           {});
   if (!it->is_object()) return;
   for (const auto& [name, value] : it->items()) {
     if (value.is_null()) continue;
-    if (!value.is_number_unsigned() || value == Json(0u)) {
-      Fail(here + "/" + name, "not a positive integer or null");
+    if (!value.is_number() || value.get<double>() <= 0) {
+      Fail(here + "/" + name, "not a positive number or null");
       continue;
     }
-    const auto number = value.get<std::uint64_t>();
-    if (name == "memory_bytes") limits.memory_bytes = number;
-    if (name == "address_space_bytes") limits.address_space_bytes = number;
-    if (name == "wall_seconds") {
-      limits.wall_seconds = static_cast<double>(number);
-    }
+    const auto number = value.get<double>();
+    const auto whole = static_cast<std::uint64_t>(number);
+    if (name == "memory_bytes") limits.memory_bytes = whole;
+    if (name == "address_space_bytes") limits.address_space_bytes = whole;
+    if (name == "wall_seconds") limits.wall_seconds = number;
     if (name == "processes") limits.processes = static_cast<int>(number);
+    if (name == "cpu_seconds") {
+      limits.cpu_seconds_small = number;
+      limits.cpu_seconds_large = 5 * number;
+    }
   }
 }
 

@@ -169,7 +169,8 @@ void Decide(const Context& context, const std::vector<std::string>& columns,
   row.difference = fit.difference;
   row.reason = fit.reason;
   if (row.outcome == Outcome::kPolicy && row.reason.empty()) {
-    row.reason = "the profiles differ";
+    row.reason =
+        deciding.size() > 1 ? "the profiles differ" : "the text leaves it open";
   }
   ScoreFinding(
       vector, context.observation,

@@ -25,8 +25,19 @@ target_link_libraries(wp_judge PUBLIC wp_flags wp_dump wp_protocol wp_vector
                       PRIVATE fmt::fmt ZLIB::ZLIB)
 
 add_library(wp_runner STATIC
-  canary.cc driver_data.cc one_shot.cc run_session.cc run_target.cc runner.cc)
+  canary.cc driver_data.cc one_shot.cc run_session.cc run_target.cc runner.cc
+  running.cc running_result.cc)
 target_link_libraries(wp_runner PUBLIC wp_flags wp_run_files wp_judge
                       PRIVATE wp_impls fmt::fmt Threads::Threads)
 # Running anything needs the host beside it.
 add_dependencies(wp_runner weightproof-host)
+
+# Example drivers, and one that misbehaves.
+add_executable(toy_q8_0 examples/toy_q8_0.cc)
+target_link_libraries(toy_q8_0 PRIVATE wp_flags nlohmann_json::nlohmann_json)
+add_executable(hostile_driver testing/hostile_driver.cc)
+target_link_libraries(hostile_driver PRIVATE wp_flags)
+wp_test(hostile_test hostile_test.cc LIBS wp_runner TIMEOUT 600)
+wp_test(runner_test runner_test.cc LIBS wp_runner TIMEOUT 600)
+add_dependencies(hostile_test hostile_driver)
+add_dependencies(runner_test toy_q8_0)
