@@ -79,6 +79,7 @@ namespace {
 
 WP_FUNCTION void Prepare(const std::uint8_t* x, std::uint64_t blocks,
                          std::uint8_t* prepared) {
+  if (blocks == 0) return;
   std::memset(prepared, 0, PreparedBytes(blocks));
   PrepareScales(x, blocks, prepared);
   for (std::uint64_t b = 0; b < blocks; ++b) {

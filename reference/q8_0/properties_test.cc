@@ -187,6 +187,7 @@ TEST(Properties, DotIsSymmetricOddAndPaddable) {
     RC_ASSERT(PublishedBoundRatio(y, w, x) <= 1);
     for (const NamedDotOrder& named : DotOrders()) {
       if (named.name.ends_with("+sign")) continue;
+      RC_LOG() << named.name << "\n";
       RC_ASSERT(BoundRatio(Dot(w, x, named.order), *Exact(w, x)) <= 1);
     }
   }));
