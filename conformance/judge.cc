@@ -146,6 +146,23 @@ bool JudgeWithoutComparison(const Observation& seen, Row& row) {
   return true;
 }
 
+// Why no column fits: each reason once.
+std::string Reasons(const std::vector<std::string>& columns,
+                    std::map<std::string, ColumnFit>& fits) {
+  std::vector<std::string> seen;
+  std::string text;
+  for (const std::string& profile : columns) {
+    const std::string& reason = fits[profile].reason;
+    if (reason.empty() || std::ranges::find(seen, reason) != seen.end()) {
+      continue;
+    }
+    seen.push_back(reason);
+    if (!text.empty()) text += "; ";
+    text += columns.size() == 1 ? reason : profile + ": " + reason;
+  }
+  return text;
+}
+
 void Decide(const Context& context, const std::vector<std::string>& columns,
             bool differ, Row& row) {
   const Subject& subject = context.subject;
@@ -167,7 +184,8 @@ void Decide(const Context& context, const std::vector<std::string>& columns,
   row.outcome = OutcomeOf(fit.fit, policy);
   row.without_reason = fit.without_reason;
   row.difference = fit.difference;
-  row.reason = fit.reason;
+  row.reason =
+      fit.fit < Fit::kNotCompared ? Reasons(deciding, fits) : fit.reason;
   if (row.outcome == Outcome::kPolicy && row.reason.empty()) {
     row.reason =
         deciding.size() > 1 ? "the profiles differ" : "the text leaves it open";

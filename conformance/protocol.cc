@@ -103,7 +103,10 @@ std::expected<void, std::string> ReadFinding(const Json& body, Answer& answer) {
     answer.rule = rule->get<std::string>();
   }
   if (const Json* offset = Find(body, "offset")) {
-    if (!offset->is_number_unsigned()) {
+    const bool negative = !offset->is_number_unsigned() &&
+                          offset->is_number_integer() &&
+                          offset->get<std::int64_t>() < 0;
+    if (!offset->is_number_integer() || negative) {
       return Wrong("\"offset\" is not an unsigned integer");
     }
     answer.offset = offset->get<std::uint64_t>();

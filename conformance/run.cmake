@@ -8,7 +8,7 @@ target_link_libraries(weightproof-host PRIVATE wp_host wp_impls fmt::fmt
 wp_test(host_test host_test.cc LIBS wp_host)
 
 add_library(wp_driver STATIC
-  case_record.cc driver.cc process.cc process_child.cc process_usage.cc)
+  driver.cc process.cc process_child.cc process_usage.cc)
 target_link_libraries(wp_driver PUBLIC wp_flags wp_protocol wp_dump
                       PRIVATE fmt::fmt)
 wp_test(driver_test driver_test.cc LIBS wp_driver)
@@ -41,3 +41,5 @@ wp_test(hostile_test hostile_test.cc LIBS wp_runner TIMEOUT 600)
 wp_test(runner_test runner_test.cc LIBS wp_runner TIMEOUT 600)
 add_dependencies(hostile_test hostile_driver)
 add_dependencies(runner_test toy_q8_0)
+wp_test(judge_test judge_test.cc judge_numeric_test.cc judge_rest_test.cc
+        LIBS wp_runner ZLIB::ZLIB)
