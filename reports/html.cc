@@ -113,7 +113,7 @@ Json Answer(const ReportView& view, const Json& row) {
           {"variant", Text(row, "variant")},
           {"got", GotWords(row)},
           {"reason", Text(row, "reason")},
-          {"difference", Text(row, "difference")},
+          {"difference", DifferenceOf(row)},
           {"detail", view.DetailOf(row)},
           {"raw", Text(row, "answer")},
           {"stderr", view.StderrOf(row)},

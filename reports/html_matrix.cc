@@ -165,11 +165,14 @@ class Matrix {
       return;
     }
     Cells(name, y);
-    const auto fails =
-        implementation.at("outcomes").at("fail").get<std::uint64_t>();
+    const Json& outcomes = implementation.at("outcomes");
+    const auto fails = outcomes.at("fail").get<std::uint64_t>();
+    const bool nothing =
+        fails == 0 && outcomes.at("pass") == 0 && outcomes.at("policy") == 0;
     Add("<text class=\"count{}\" x=\"{:g}\" y=\"{:.1f}\">{}</text></g>",
         fails > 0 ? " bad" : "", kWidth - 2, y + 16,
-        fails > 0 ? fmt::format("{} fail", fails) : "ok");
+        fails > 0 ? fmt::format("{} fail", fails)
+                  : std::string(nothing ? "not run" : "ok"));
   }
 
   void Cells(const std::string& name, double y) {

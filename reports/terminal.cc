@@ -177,17 +177,33 @@ class Renderer {
     if (groups.empty()) return;
     Line("  " + In(Ink::kRed,
                    fmt::format("Failures: {}", Count(groups.size(), "rule"))));
-    for (const Group& group : groups) {
-      const Json& rule = view_.rule(group.key);
-      const std::string severity = Text(rule, "severity");
-      std::string title = "    " + In(Ink::kBold, Printable(group.key));
-      if (severity != "none") {
-        title += "  " + In(SeverityInk(severity), severity);
-      }
-      Line(title);
-      Paragraph(6, Printable(Text(rule, "statement")));
-      Answers(group);
+    const std::size_t shown = std::min(groups.size(), MaxRules());
+    for (std::size_t i = 0; i < shown; ++i) Failure(groups[i]);
+    if (shown < groups.size()) {
+      Paragraph(4, fmt::format("... and {}, see the HTML report",
+                               Count(groups.size() - shown, "more rule")));
     }
+  }
+
+  // Enough to see what is wrong with each of many implementations.
+  std::size_t MaxRules() const {
+    const auto& list = view_.report().at("implementations");
+    const auto failing = std::ranges::count_if(list, [](const Json& item) {
+      return item.at("outcomes").at("fail") > 0;
+    });
+    return failing > 2 ? 8 : 1000;
+  }
+
+  void Failure(const Group& group) {
+    const Json& rule = view_.rule(group.key);
+    const std::string severity = Text(rule, "severity");
+    std::string title = "    " + In(Ink::kBold, Printable(group.key));
+    if (severity != "none") {
+      title += "  " + In(SeverityInk(severity), severity);
+    }
+    Line(title);
+    Paragraph(6, Printable(Text(rule, "statement")));
+    Answers(group);
   }
 
   // The different ways in which the rows of a rule fail, one example each.
@@ -202,7 +218,7 @@ class Renderer {
                 Ink::kRed);
       const std::string reason = Printable(Text(first, "reason"));
       if (!reason.empty()) Paragraph(8, Shorten(reason, 300));
-      const std::string difference = Printable(Text(first, "difference"));
+      const std::string difference = Printable(DifferenceOf(first));
       if (!difference.empty()) Paragraph(8, Shorten(difference, 300));
       Line("        " + In(Ink::kDim, Printable(Text(first, "repro"))));
     }

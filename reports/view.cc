@@ -112,6 +112,12 @@ std::string GotWords(const Json& row) {
   return signal.empty() ? words : fmt::format("{} ({})", words, signal);
 }
 
+std::string DifferenceOf(const Json& row) {
+  const std::string difference = Text(row, "difference");
+  return Text(row, "reason").find(difference) == std::string::npos ? difference
+                                                                   : "";
+}
+
 std::string ConclusionWords(const Json& report) {
   const std::string conclusion = Text(report.at("summary"), "conclusion");
   if (conclusion == "not-conforming") return "not conforming";
@@ -147,9 +153,11 @@ std::string ConclusionSentence(const Json& report) {
     return "Stopped before the end; --resume goes on from the journal.";
   }
   if (failing > 0) {
-    return fmt::format("{} of {} {} rules.", failing,
-                       Count(ran, "implementation"),
-                       failing == 1 ? "breaks" : "break");
+    return fmt::format(
+        "{} of {} {} rules.{}", failing, Count(ran, "implementation"),
+        failing == 1 ? "breaks" : "break",
+        summary.at("interrupted").get<bool>() ? " Stopped before the end."
+                                              : "");
   }
   if (stale > 0) {
     return fmt::format(
@@ -166,7 +174,7 @@ std::string ProfileWords(const Json& implementation) {
   const std::string inferred = Text(implementation, "inferred_profile");
   for (const Json& profile : implementation.at("profiles")) {
     if (Text(profile, "name") != inferred) continue;
-    return fmt::format("follows {} on {} of {} points", inferred,
+    return fmt::format("follows {} on {} of {}", inferred,
                        profile.at("agrees").get<std::uint64_t>(),
                        profile.at("points").get<std::uint64_t>());
   }

@@ -66,12 +66,15 @@ std::vector<Group> GroupByRule(const ReportView& view,
 // "rejected", "rejected when a tensor was read".
 std::string GotWords(const Json& row);
 
-// "not conforming", "conforming", ... in capitals for the first line.
+// The difference of a row, unless its reason already says it.
+std::string DifferenceOf(const Json& row);
+
+// "not conforming", "conforming", "void", ...
 std::string ConclusionWords(const Json& report);
 // One sentence on why.
 std::string ConclusionSentence(const Json& report);
 
-// "declares ggml", "follows ggml on 8 of 8 points", or "".
+// "declares ggml", "follows ggml on 8 of 8", or "".
 std::string ProfileWords(const Json& implementation);
 
 // "name 1.2.3".

@@ -160,8 +160,10 @@ class Checker {
       out += FindingWords(check, finding);
     }
     out += PolicyWords(check);
-    out += fmt::format("  checked: the header, {} of {}\n", check.checked,
-                       reports::ByteCount(check.file_size));
+    out += fmt::format(
+        "  checked: {}, {} of {}\n",
+        accepting.empty() ? "up to where reading stops" : "the header",
+        check.checked, reports::ByteCount(check.file_size));
     Print(out);
   }
 

@@ -454,7 +454,8 @@ TEST_F(CliRunTest, ReproShowsOneFailure) {
   EXPECT_THAT(result.out, HasSubstr("got        accepted"));
   EXPECT_THAT(result.out, HasSubstr("general.alignment"));
   EXPECT_THAT(result.out, HasSubstr("[00]"));
-  EXPECT_EQ(Run("repro gguf_view gguf.align.value.zero-no_tensors").exit_code, 0);
+  EXPECT_EQ(Run("repro gguf_view gguf.align.value.zero-no_tensors").exit_code,
+            0);
   EXPECT_EQ(Run("repro gguf_view").exit_code, 2);
   EXPECT_EQ(Run("repro gguf_view gguf.no.such-1").exit_code, 2);
 }
