@@ -42,7 +42,7 @@ TEST(GgmlMetadata, ReadsWhatIsThereAndRefusesAWrongMagic) {
   EXPECT_EQ(Parse(*ggml, EmptyGguf()), "accept v3 data@24");
   EXPECT_EQ(Parse(*ggml, OneTensorGguf()),
             "accept v3 data@96 general.name:8=x; t[8]0@0+32");
-  EXPECT_THAT(Parse(*ggml, BadMagicGguf()), StartsWith("reject: gguf_init"));
+  EXPECT_THAT(Parse(*ggml, BadMagicGguf()), StartsWith("reject: ggml returns"));
   EXPECT_EQ(ggml->gguf_tensor, nullptr);
 }
 

@@ -35,30 +35,12 @@ class Library {
   std::optional<std::string> error_;
 };
 
-std::string& FirstLine() {
-  static std::string line;
-  return line;
-}
-
-void Log(int, const char* text, void*) {
-  std::fputs(text, stderr);
-  std::string& line = FirstLine();
-  if (line.find('\n') == std::string::npos) line += text;
-}
-
 }  // namespace
-
-std::string TakeLog() {
-  std::string line = std::exchange(FirstLine(), {});
-  line.resize(std::min(line.find('\n'), line.size()));
-  return line;
-}
 
 std::expected<Api, std::string> Load(const std::string& dir) {
   Library base(dir + "/libggml-base.so", RTLD_GLOBAL);
   Api api{};
   base.Find("ggml_version", api.version);
-  base.Find("ggml_log_set", api.log_set);
   base.Find("ggml_free", api.data_free);
   base.Find("ggml_get_tensor", api.get_tensor);
   base.Find("ggml_get_first_tensor", api.get_first_tensor);
@@ -108,7 +90,6 @@ std::expected<Api, std::string> Load(const std::string& dir) {
     return std::unexpected(std::string("ggml ") + api.version() +
                            " found, this plug-in declares " + kVersion);
   }
-  api.log_set(Log, nullptr);
   return api;
 }
 

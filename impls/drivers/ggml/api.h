@@ -41,8 +41,6 @@ struct CpuTraits {  // ggml_type_traits_cpu
 // prefix; see the table in api.cc.
 struct Api {
   const char* (*version)();
-  void (*log_set)(void (*callback)(int level, const char* text, void* user),
-                  void* user);
   void (*data_free)(DataContext*);
   Tensor* (*get_tensor)(DataContext*, const char* name);
   Tensor* (*get_first_tensor)(const DataContext*);
@@ -103,10 +101,6 @@ struct CpuApi {
 std::expected<Api, std::string> Load(const std::string& dir);
 std::expected<CpuApi, std::string> LoadCpu(const std::string& dir,
                                            const std::string& name);
-
-// The first line that ggml logged since the last call, without its newline.
-// Everything it logs also goes to standard error, as it does by default.
-std::string TakeLog();
 
 }  // namespace weightproof::drivers::ggml
 

@@ -48,7 +48,6 @@ struct File {
 bool Open(const wp_gguf_input& input, bool load, File& file,
           wp_answer* answer) {
   const InitParams params{!load, load ? &file.data : nullptr};
-  TakeLog();
   if (input.path != nullptr) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(
         std::fopen(input.path, "rb"), std::fclose);
@@ -67,7 +66,8 @@ bool Open(const wp_gguf_input& input, bool load, File& file,
     return false;
   }
   if (file.gguf != nullptr) return true;
-  Reject(answer, TakeLog());
+  // What ggml logs need not be the same twice: it stays on standard error.
+  Reject(answer, "ggml returns no context; its log is on standard error");
   return false;
 }
 
