@@ -75,7 +75,7 @@ std::expected<void, RunError> Running::IntroduceTargets() {
 
 std::expected<void, RunError> Running::Resume(const JournalContents& old) {
   const Json digest = old.header.value("digest", Json());
-  if (digest != Json(VectorSetDigest(set_))) {
+  if (digest != Json(files_->digest())) {
     return Error(2, fmt::format("{}: the vectors have changed since; run "
                                 "without --resume",
                                 options_.journal.string()));
@@ -114,7 +114,7 @@ std::expected<void, RunError> Running::OpenJournal() {
   if (!options_.resume) {
     journal_->Append(Json({{"weightproof_run", 1},
                            {"set_version", set_.version},
-                           {"digest", VectorSetDigest(set_)}})
+                           {"digest", files_->digest()}})
                          .dump());
   }
   for (const Participant& participant : participants_) {

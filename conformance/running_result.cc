@@ -157,7 +157,7 @@ RunResult Running::Finish(const CanaryVerdict& canary) {
        fmt::format("{} {} {}", host.sysname, host.release, host.machine)},
       {"journal", options_.journal},
       {"set_version", set_.version},
-      {"set_digest", VectorSetDigest(set_)},
+      {"set_digest", files_->digest()},
       {"jobs", options_.jobs},
       {"notes", notes_}};
   return result;

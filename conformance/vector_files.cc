@@ -94,7 +94,8 @@ std::string VectorSetDigest(const VectorSet& set) {
 std::expected<VectorFiles, std::string> VectorFiles::Prepare(
     const VectorSet& set, const std::filesystem::path& directory) {
   VectorFiles files;
-  files.root_ = directory / VectorSetDigest(set);
+  files.digest_ = VectorSetDigest(set);
+  files.root_ = directory / files.digest_;
   std::error_code error;
   std::filesystem::create_directories(files.root_, error);
   if (error) {

@@ -27,6 +27,8 @@ class VectorFiles {
   static std::expected<VectorFiles, std::string> Prepare(
       const VectorSet& set, const std::filesystem::path& directory);
 
+  // VectorSetDigest of the set.
+  const std::string& digest() const { return digest_; }
   // What the vector at this index asks, as the members of a request:
   // "\"op\":\"gguf.parse\",\"file\":\"/..\"".
   const std::string& Members(std::size_t index) const {
@@ -66,6 +68,7 @@ class VectorFiles {
   void PrepareSet(const Vector& vector, Entry& entry);
   void PrepareNumeric(const Vector& vector, Entry& entry);
 
+  std::string digest_;
   std::filesystem::path root_;
   std::vector<Entry> entries_;
 };
