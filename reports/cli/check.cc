@@ -6,7 +6,9 @@
 #include <memory>
 #include <system_error>
 
+#include "reference/gguf/set.h"
 #include "reports/cli/check_file.h"
+#include "reports/cli/check_set.h"
 #include "reports/cli/command.h"
 #include "reports/terminal.h"
 #include "reports/text.h"
@@ -69,6 +71,7 @@ class Checker {
 
   int Run() {
     for (const std::string& path : arguments_.paths) Path(path);
+    Sets();
     if (!arguments_.json && totals_.files > 1) Summary();
     if (totals_.internal_error) return kExitInternal;
     if (totals_.failing + totals_.unreadable > 0) return kExitFindings;
@@ -100,14 +103,8 @@ class Checker {
     const auto check = CheckFile(path, options_);
     if (!check) return Unreadable(path, check.error());
     ++totals_.files;
-    const Severity fail_on = FailOn(arguments_.fail_on);
-    if (std::ranges::any_of(check->findings, [&](const Finding& finding) {
-          return Reaches(finding, fail_on);
-        })) {
-      ++totals_.failing;
-    } else if (Inconclusive(check->findings.front())) {
-      ++totals_.inconclusive;
-    }
+    Count(check->findings);
+    NoteSet(path, *check);
     if (arguments_.json) {
       Print(ToJson(path, *check).dump() + "\n");
     } else {
@@ -119,6 +116,64 @@ class Checker {
            fmt::format("{}: internal error, please report it: {}",
                        path.string(), check->disagreement));
     }
+  }
+
+  void Count(const std::vector<Finding>& findings) {
+    const Severity fail_on = FailOn(arguments_.fail_on);
+    if (std::ranges::any_of(findings, [&](const Finding& finding) {
+          return Reaches(finding, fail_on);
+        })) {
+      ++totals_.failing;
+    } else if (Inconclusive(findings.front())) {
+      ++totals_.inconclusive;
+    }
+  }
+
+  // A file that is a shard, by its name or by its own count.
+  void NoteSet(const fs::path& path, const FileCheck& check) {
+    const auto name = path.filename().string();
+    const auto shard = gguf::ParseShardName(name);
+    if (check.split_count < 2 && (!shard || shard->count < 2)) return;
+    std::vector<fs::path> files = ShardsOf(path);
+    if (std::ranges::find(sets_, files) == sets_.end()) {
+      sets_.push_back(std::move(files));
+    }
+  }
+
+  void Sets() {
+    for (const std::vector<fs::path>& files : sets_) {
+      const auto check = CheckSet(files, options_);
+      if (!check) {
+        Unreadable(check.error().first, check.error().second);
+        continue;
+      }
+      std::vector<Finding> findings;
+      for (const SetFinding& item : check->findings) {
+        findings.push_back(item.finding);
+      }
+      Count(findings);
+      Print(arguments_.json ? ToJson(*check).dump() + "\n" : SetWords(*check));
+    }
+  }
+
+  std::string SetWords(const SetCheck& check) const {
+    std::string out = fmt::format(
+        "{}: {}\n",
+        reports::Paint(style_, Ink::kBold,
+                       "set of " + Printable(check.files.front().string())),
+        reports::Count(check.files.size(), "file"));
+    for (const SetFinding& item : check.findings) {
+      const Finding& finding = item.finding;
+      std::string words = std::string(ToString(finding.verdict));
+      if (finding.rule != kNoRule) {
+        const Rule& rule = Rules()[finding.rule];
+        words += fmt::format(" by {} in {} at byte {}: {}", rule.id,
+                             Printable(check.files[item.file].string()),
+                             finding.offset, rule.statement);
+      }
+      out += Indented(finding.profile + ": " + words + ".");
+    }
+    return out;
   }
 
   void Unreadable(const fs::path& path, const conformance::FileError& error) {
@@ -230,6 +285,7 @@ class Checker {
   reports::TerminalStyle style_;
   CheckOptions options_;
   Totals totals_;
+  std::vector<std::vector<fs::path>> sets_;
 };
 
 }  // namespace

@@ -20,8 +20,22 @@ impls::GgufProfile ViewProfile(std::string_view name) {
   return impls::GgufProfile::kSpec;
 }
 
+// A little-endian u8, u16, u32 or u64 value; 0 for any other type.
+std::uint64_t Unsigned(std::span<const std::uint8_t> bytes, std::uint32_t type,
+                       std::uint64_t at) {
+  const std::uint64_t size = type == 0    ? 1
+                             : type == 2  ? 2
+                             : type == 4  ? 4
+                             : type == 10 ? 8
+                                          : 0;
+  if (at > bytes.size() || bytes.size() - at < size) return 0;
+  std::uint64_t value = 0;
+  for (std::uint64_t i = size; i-- > 0;) value = value << 8 | bytes[at + i];
+  return value;
+}
+
 Finding ReadTrusted(std::span<const std::uint8_t> bytes,
-                    const std::string& profile, std::uint64_t* checked) {
+                    const std::string& profile, FileCheck* check) {
   Finding finding;
   finding.profile = profile;
   gguf::Input input;
@@ -30,22 +44,29 @@ Finding ReadTrusted(std::span<const std::uint8_t> bytes,
   const auto file = gguf::Parse(input, *gguf::FindProfile(profile));
   if (file) {
     finding.policies = file->policies;
-    *checked = std::max(
-        *checked, std::min<std::uint64_t>(file->data_start, bytes.size()));
+    constexpr std::string_view kKey = "split.count";
+    const std::vector<std::uint8_t> key(kKey.begin(), kKey.end());
+    if (const auto at = file->Find(key); at && !file->big_endian) {
+      const gguf::KeyValue& kv = file->kv[*at];
+      check->split_count = Unsigned(bytes, kv.type, kv.value.begin);
+    }
+    check->checked =
+        std::max(check->checked,
+                 std::min<std::uint64_t>(file->data_start, bytes.size()));
     return finding;
   }
   finding.verdict = file.error().verdict;
   finding.rule = file.error().rule;
   finding.offset = file.error().offset;
   finding.detail = file.error().detail;
-  *checked =
-      std::max(*checked, std::min<std::uint64_t>(finding.offset, bytes.size()));
+  check->checked = std::max(
+      check->checked, std::min<std::uint64_t>(finding.offset, bytes.size()));
   return finding;
 }
 
 // What the optimized reader says, in the same words, without a detail.
 Finding ReadFast(std::span<const std::uint8_t> bytes,
-                 const std::string& profile, std::uint64_t* checked) {
+                 const std::string& profile, FileCheck* check) {
   Finding finding;
   finding.profile = profile;
   impls::GgufInput input;
@@ -55,8 +76,13 @@ Finding ReadFast(std::span<const std::uint8_t> bytes,
   const impls::GgufResult result = impls::ParseGguf(input);
   if (const auto* view = std::get_if<impls::GgufView>(&result)) {
     finding.policies = view->policies;
-    *checked = std::max(
-        *checked, std::min<std::uint64_t>(view->data_start, bytes.size()));
+    for (const impls::GgufKv& kv : view->kvs) {
+      if (kv.key != "split.count" || view->big_endian) continue;
+      check->split_count = Unsigned(bytes, kv.type, kv.value);
+    }
+    check->checked =
+        std::max(check->checked,
+                 std::min<std::uint64_t>(view->data_start, bytes.size()));
     return finding;
   }
   if (const auto* broken = std::get_if<impls::GgufFinding>(&result)) {
@@ -97,15 +123,15 @@ FileCheck CheckBytes(std::span<const std::uint8_t> bytes,
   check.file_size = bytes.size();
   for (const std::string& profile : options.profiles) {
     if (options.trusted) {
-      check.findings.push_back(ReadTrusted(bytes, profile, &check.checked));
+      check.findings.push_back(ReadTrusted(bytes, profile, &check));
       continue;
     }
-    Finding fast = ReadFast(bytes, profile, &check.checked);
+    Finding fast = ReadFast(bytes, profile, &check);
     if (fast.verdict == Cell::kAccept) {
       check.findings.push_back(std::move(fast));
       continue;
     }
-    check.findings.push_back(ReadTrusted(bytes, profile, &check.checked));
+    check.findings.push_back(ReadTrusted(bytes, profile, &check));
     if (!Same(fast, check.findings.back())) {
       check.disagreement = fmt::format(
           "profile {}: the optimized reader says {}, the reference {}", profile,
@@ -126,24 +152,28 @@ std::expected<FileCheck, conformance::FileError> CheckFile(
   return check;
 }
 
+Json ToJson(const Finding& finding) {
+  Json policies = Json::array();
+  for (const RuleIndex policy : finding.policies) {
+    policies.push_back(Rules()[policy].id);
+  }
+  Json json = {{"verdict", ToString(finding.verdict)},
+               {"rule", nullptr},
+               {"offset", nullptr},
+               {"severity", ToString(finding.GetSeverity())},
+               {"detail", reports::ValidUtf8(finding.detail)},
+               {"policies", policies}};
+  if (finding.rule != kNoRule) {
+    json["rule"] = Rules()[finding.rule].id;
+    json["offset"] = finding.offset;
+  }
+  return json;
+}
+
 Json ToJson(const std::filesystem::path& path, const FileCheck& check) {
   Json profiles = Json::object();
   for (const Finding& finding : check.findings) {
-    Json policies = Json::array();
-    for (const RuleIndex policy : finding.policies) {
-      policies.push_back(Rules()[policy].id);
-    }
-    Json item = {{"verdict", ToString(finding.verdict)},
-                 {"rule", nullptr},
-                 {"offset", nullptr},
-                 {"severity", ToString(finding.GetSeverity())},
-                 {"detail", reports::ValidUtf8(finding.detail)},
-                 {"policies", policies}};
-    if (finding.rule != kNoRule) {
-      item["rule"] = Rules()[finding.rule].id;
-      item["offset"] = finding.offset;
-    }
-    profiles[finding.profile] = item;
+    profiles[finding.profile] = ToJson(finding);
   }
   return {{"file", reports::ValidUtf8(path.string())},
           {"format", "gguf"},

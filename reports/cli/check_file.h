@@ -40,6 +40,8 @@ struct FileCheck {
   std::vector<Finding> findings;  // one per profile, in the order asked
   std::uint64_t file_size = 0;
   std::uint64_t checked = 0;  // bytes from the start that were judged
+  // split.count of an accepted file; 0 if absent or no unsigned integer.
+  std::uint64_t split_count = 0;
   // The two readers differ: an internal error, in words. Empty if they agree.
   std::string disagreement;
 };
@@ -54,6 +56,8 @@ FileCheck CheckBytes(std::span<const std::uint8_t> bytes,
 std::expected<FileCheck, conformance::FileError> CheckFile(
     const std::filesystem::path& path, const CheckOptions& options);
 
+// {verdict,rule,offset,severity,detail,policies}.
+Json ToJson(const Finding& finding);
 // {"file","format","profiles":{name:{verdict,rule,offset,severity,detail,
 // policies}}}; rule and offset are null for an accepted file.
 Json ToJson(const std::filesystem::path& path, const FileCheck& check);

@@ -200,6 +200,39 @@ TEST_F(CliTest, CheckSaysWhatAnUnprivilegedUserMayNotRead) {
   EXPECT_EQ(Json::parse(Slurp(folder_ / "json"))["error"], "unreadable");
 }
 
+TEST_F(CliTest, CheckJudgesASplitSetOnceAndItsFilesToo) {
+  const auto shard = [](std::uint16_t no) {
+    const auto u16 = [](std::uint16_t value) {
+      return U32(value).substr(0, 2);
+    };
+    return Header(0, 3) + Kv("split.no", 2, u16(no)) +
+           Kv("split.count", 2, u16(2)) + Kv("split.tensors.count", 5, U32(0));
+  };
+  fs::create_directories(folder_ / "set");
+  Write("set/m-00001-of-00002.gguf", shard(0));
+  Write("set/m-00002-of-00002.gguf", shard(1));
+  const auto lines = [&](const std::string& arguments) {
+    std::istringstream text(Run("check --json " + arguments).out);
+    std::vector<Json> out;
+    for (std::string line; std::getline(text, line);) {
+      out.push_back(Json::parse(line));
+    }
+    return out;
+  };
+  std::vector<Json> json = lines("set");
+  ASSERT_EQ(json.size(), 3u);
+  EXPECT_EQ(json[2]["files"].size(), 2u);
+  EXPECT_EQ(json[2]["profiles"]["spec"]["verdict"], "accept");
+  EXPECT_EQ(Run("check --profile spec set").exit_code, 0);
+  fs::remove(folder_ / "set" / "m-00002-of-00002.gguf");
+  json = lines("set/m-00001-of-00002.gguf");
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[1]["profiles"]["spec"]["verdict"], "reject");
+  EXPECT_EQ(json[1]["profiles"]["spec"]["rule"], "gguf.split.set.missing");
+  EXPECT_EQ(json[1]["profiles"]["spec"]["file"], 0);
+  EXPECT_EQ(Run("check set").exit_code, 1);
+}
+
 TEST_F(CliTest, CheckWalksFoldersInOrder) {
   fs::create_directories(folder_ / "models" / "deep");
   Write("models/b.gguf", Alignment(32));
