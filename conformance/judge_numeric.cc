@@ -192,6 +192,8 @@ Classified Classify(const std::vector<const Vector*>& vectors,
   std::vector<NumericAnswer> answers;
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!judge::IsNumeric(*vectors[i])) continue;
+    // Which row lengths are refused says nothing about the arithmetic.
+    if (vectors[i]->rule == "q8_0.shape.not_multiple") continue;
     const Observation seen = Observe(*vectors[i], *records[i]);
     if (seen.not_run ||
         (seen.verdict != "accept" && seen.verdict != "reject")) {
