@@ -50,6 +50,9 @@ Json HostGgufParse(const wp_implementation& implementation,
 Json HostGgufTensor(const wp_implementation& implementation,
                     const Json& request);
 Json HostGgufGet(const wp_implementation& implementation, const Json& request);
+Json HostGgufOpenSet(const wp_implementation& implementation,
+                     const std::vector<std::string>& dump_fields,
+                     const Json& request);
 // q8_0.*, q8_1.*, f16.*.
 Json HostNumeric(const wp_implementation& implementation,
                  std::string_view operation, const Json& request);

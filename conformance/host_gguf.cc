@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <deque>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -23,6 +25,8 @@ constexpr off_t kReadWhole = 256 << 10;
 class Input {
  public:
   explicit Input(const Json& request);
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
   const std::optional<Json>& problem() const { return problem_; }
   const wp_gguf_input& abi() const { return abi_; }
   // Ask after reading.
@@ -218,6 +222,55 @@ Json HostGgufGet(const wp_implementation& implementation, const Json& request) {
     return ErrorAnswer("the sink was called wrongly: " + builder.violation());
   }
   json["value"] = builder.TakeValue();
+  return json;
+}
+
+Json HostGgufOpenSet(const wp_implementation& implementation,
+                     const std::vector<std::string>& dump_fields,
+                     const Json& request) {
+  const auto files = request.find("files");
+  if (files == request.end() || !files->is_array() || files->empty()) {
+    return ErrorAnswer("\"files\" is missing or not a list of paths");
+  }
+  std::deque<Input> inputs;
+  std::vector<std::string> names;
+  for (const Json& file : *files) {
+    Json one = request;
+    one["file"] = file;
+    inputs.emplace_back(one);
+    if (inputs.back().problem()) return *inputs.back().problem();
+    names.push_back(std::filesystem::path(file.get<std::string>()).filename());
+  }
+  std::deque<DumpBuilder> builders(inputs.size());
+  std::vector<wp_gguf_input> abi;
+  std::vector<const char*> name_pointers;
+  std::vector<wp_gguf_sink> sinks;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    abi.push_back(inputs[i].abi());
+    name_pointers.push_back(names[i].c_str());
+    sinks.push_back(*builders[i].sink());
+  }
+  wp_answer answer = EmptyAnswer();
+  implementation.gguf_open_set(abi.data(), name_pointers.data(), abi.size(),
+                               sinks.data(), &answer);
+  for (const Input& input : inputs) {
+    if (input.Changed()) return Changed();
+  }
+  Json json = FromAbi(answer);
+  if (answer.status == WP_STATUS_OK && answer.verdict != WP_ACCEPT) {
+    json["file"] = answer.row;
+  }
+  if (!Accepted(answer)) return json;
+  json["dumps"] = Json::array();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!builders[i].violation().empty()) {
+      return ErrorAnswer("the sink was called wrongly: " +
+                         builders[i].violation());
+    }
+    Json dump = builders[i].Take(abi[i].file_size);
+    RestrictDump(dump_fields, dump);
+    json["dumps"].push_back(std::move(dump));
+  }
   return json;
 }
 

@@ -167,6 +167,14 @@ struct wp_implementation {
                        uint16_t* y, wp_answer* answer);
   void (*f16_to_f32)(const char* variant, const uint16_t* x, uint64_t count,
                      float* y, wp_answer* answer);
+
+  // A split set: count files in the order in which they are opened, names[i]
+  // the file name of files[i] without folders, sinks[i] for its contents if
+  // the set is accepted. Profile and options are those of files[0]. A
+  // refusal names its file by answer->row.
+  void (*gguf_open_set)(const wp_gguf_input* files, const char* const* names,
+                        uint64_t count, const wp_gguf_sink* sinks,
+                        wp_answer* answer);
 };
 
 // Opens one implementation of a shared object. arguments: free text after

@@ -3,10 +3,12 @@
 #include <new>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "impls/reference_ops.h"
 #include "reference/gguf/profile.h"
 #include "reference/gguf/reader.h"
+#include "reference/gguf/set.h"
 #include "reference/gguf/value.h"
 
 namespace weightproof::impls {
@@ -53,22 +55,34 @@ std::span<const std::uint8_t> Bytes(wp_slice slice) {
   return {slice.data, static_cast<std::size_t>(slice.size)};
 }
 
+// The profile an input asks for; null after an answer if there is none.
+const gguf::Profile* ProfileOf(const wp_gguf_input& input, wp_answer* answer) {
+  if (input.profile == nullptr) return &gguf::SpecProfile();
+  const gguf::Profile* profile = gguf::FindProfile(input.profile);
+  if (profile == nullptr) {
+    answer->status = WP_STATUS_NOT_IMPLEMENTED;
+    SetDetail(answer, "no such profile");
+  }
+  return profile;
+}
+
+std::expected<gguf::File, gguf::Stop> ParseInput(const wp_gguf_input& input,
+                                                 const gguf::Profile& profile) {
+  gguf::Input request;
+  request.prefix = Bytes(input.data);
+  request.file_size = input.file_size;
+  request.base = input.base;
+  request.require_keys = input.require_keys != 0;
+  return gguf::Parse(request, profile);
+}
+
 // Parses, and calls then with the file if it is accepted. No exception leaves.
 template <typename Then>
 void WithFile(const wp_gguf_input* input, wp_answer* answer, Then then) {
-  const gguf::Profile* profile = &gguf::SpecProfile();
-  if (input->profile != nullptr) profile = gguf::FindProfile(input->profile);
-  if (profile == nullptr) {
-    answer->status = WP_STATUS_NOT_IMPLEMENTED;
-    return SetDetail(answer, "no such profile");
-  }
+  const gguf::Profile* profile = ProfileOf(*input, answer);
+  if (profile == nullptr) return;
   try {
-    gguf::Input request;
-    request.prefix = Bytes(input->data);
-    request.file_size = input->file_size;
-    request.base = input->base;
-    request.require_keys = input->require_keys != 0;
-    const auto file = gguf::Parse(request, *profile);
+    const auto file = ParseInput(*input, *profile);
     if (!file) return Report(file.error(), answer);
     answer->status = WP_STATUS_OK;
     answer->verdict = WP_ACCEPT;
@@ -172,6 +186,43 @@ void ReferenceGgufGet(const wp_gguf_input* input, wp_slice key, uint32_t type,
     }
     SendKeyValue(file, kv, *sink);
   });
+}
+
+void ReferenceGgufOpenSet(const wp_gguf_input* files, const char* const* names,
+                          uint64_t count, const wp_gguf_sink* sinks,
+                          wp_answer* answer) {
+  if (count == 0) return NotRun(answer, "no file");
+  const gguf::Profile* profile = ProfileOf(files[0], answer);
+  if (profile == nullptr) return;
+  try {
+    std::vector<std::expected<gguf::File, gguf::Stop>> parsed;
+    for (uint64_t i = 0; i < count; ++i) {
+      parsed.push_back(ParseInput(files[i], *profile));
+    }
+    std::vector<gguf::Shard> shards;
+    for (uint64_t i = 0; i < count; ++i) {
+      shards.push_back({names[i], &parsed[i]});
+    }
+    const auto judged = gguf::JudgeSet(shards, *profile);
+    if (!judged) {
+      const gguf::SetStop& stop = judged.error();
+      answer->row = static_cast<int64_t>(stop.file);
+      Report(stop.stop, answer);
+      if (stop.stop.rule == kNoRule && stop.stop.need_bytes == 0) {
+        answer->status = WP_STATUS_OK;
+        answer->verdict = VerdictOf(stop.stop.verdict);
+      }
+      return;
+    }
+    answer->status = WP_STATUS_OK;
+    answer->verdict = WP_ACCEPT;
+    for (uint64_t i = 0; i < count; ++i) SendFile(*parsed[i], sinks[i]);
+    for (const RuleIndex rule : *judged) {
+      sinks[0].policy(sinks[0].context, Rules()[rule].id.data());
+    }
+  } catch (const std::bad_alloc&) {
+    NotRun(answer, "out of memory");
+  }
 }
 
 }  // namespace weightproof::impls

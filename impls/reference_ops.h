@@ -22,6 +22,9 @@ void ReferenceGgufTensor(const wp_gguf_input* input, uint64_t index,
 // Sends key and value to the sink, nothing else.
 void ReferenceGgufGet(const wp_gguf_input* input, wp_slice key, uint32_t type,
                       const wp_gguf_sink* sink, wp_answer* answer);
+void ReferenceGgufOpenSet(const wp_gguf_input* files, const char* const* names,
+                          uint64_t count, const wp_gguf_sink* sinks,
+                          wp_answer* answer);
 
 // ---- reference_q8_0.cc; contracts as in wp_implementation. A variant is
 // WP_STATUS_NOT_IMPLEMENTED. matvec runs in the caller's thread. ----
