@@ -4,11 +4,13 @@
 
 Asks every instance that parses GGUF for each file, and compares the dumps
 field by field; what a reader does not report is not compared. Where readers
-hand out tensor data, the CRC-32 of each tensor is compared as well. Exit
-status 1 if two readers differ or one refuses a file, 2 on usage, 77 (NOT RUN)
-if no file or fewer than two readers are there.
+hand out tensor data, the CRC-32 of each tensor is compared as well.
+agree_known.json lists what is known; the rest counts. Exit status 1 if two
+readers differ or one refuses a file, 2 on usage, 77 (NOT RUN) if no file or
+fewer than two readers are there.
 """
 
+import fnmatch
 import json
 import pathlib
 import struct
@@ -21,6 +23,7 @@ import registry
 NOT_RUN = 77
 FORMATS = {"u8": "<B", "i8": "<b", "u16": "<H", "i16": "<h", "u32": "<I",
            "i32": "<i", "bool": "<?", "u64": "<Q", "i64": "<q"}
+KNOWN = json.loads((registry.DRIVERS / "agree_known.json").read_text())
 MAX_ITEMS = 256
 MAX_STRING = 4096
 
@@ -124,23 +127,45 @@ def compare(left, right):
     return list(differences("dump", left, right))
 
 
+def known(reader, file, difference):
+    """Why a difference is expected, or None."""
+    for entry in KNOWN:
+        # fnmatch knows [...]: the brackets of a path stand for themselves.
+        pattern = entry["difference"].replace("[", "[[]")
+        if (entry["reader"] == reader
+                and fnmatch.fnmatchcase(file.name, entry["files"])
+                and fnmatch.fnmatchcase(difference, pattern)):
+            return entry["reason"]
+    return None
+
+
+def report(reader, file, found):
+    """Prints differences; how many of them are not known."""
+    unknown = 0
+    for difference in found:
+        why = known(reader, file, difference)
+        unknown += why is None
+        print(f"{file.name}: {reader}: {difference}"
+              + (f" - known: {why}" if why else ""))
+    return unknown
+
+
 def check_dumps(readers, file):
     """Returns the first dump, and how many things are wrong."""
-    wrong, dumps = 0, {}
+    wrong, first = 0, None
     for reader in readers:
         answer = reader.ask(op="gguf.parse", file=str(file))
         if answer.get("verdict") != "accept":
-            print(f"{file.name}: {reader.name}: {json.dumps(answer)[:200]}")
-            wrong += 1
+            text = json.dumps(answer)[:200]
+            wrong += report(reader.name, file, [f"refused: {text}"])
         elif answer.get("dump"):
-            dumps[reader.name] = normal(answer["dump"])
-    names = list(dumps)
-    for name in names[1:]:
-        found = compare(json.loads(json.dumps(dumps[names[0]])), dumps[name])
-        for text in found[:3]:
-            print(f"{file.name}: {names[0]} and {name} differ: {text}")
-        wrong += bool(found)
-    return (dumps[names[0]] if names else None), wrong
+            dump = normal(answer["dump"])
+            if first is None:
+                first = dump
+            else:
+                found = compare(json.loads(json.dumps(first)), dump)
+                wrong += report(reader.name, file, found[:5])
+    return first, wrong
 
 
 def check_tensors(readers, file, count):
