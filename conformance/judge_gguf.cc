@@ -86,9 +86,34 @@ ColumnFit FitDump(const Context& context, Json expected, const Json& got,
   return fit;
 }
 
-// The bytes of accepted tensors against those at data_offset + offset.
+// The entry of the expected dump that a reader means by tensor i. A reader that
+// lost the order numbers tensors as its own dump lists them; a name that is not
+// there once means none.
+const Json* TensorNumber(const Json& expected, const Json& got, std::size_t i) {
+  static const Json kNone = Json::array();
+  const auto list = [](const Json& dump) -> const Json& {
+    const auto it = dump.is_object() ? dump.find("tensors") : dump.end();
+    return it != dump.end() && it->is_array() ? *it : kNone;
+  };
+  const Json& tensors = list(expected);
+  if (!got.is_object() || got.value("ordered", Json(true)) != Json(false)) {
+    return i < tensors.size() ? &tensors[i] : nullptr;
+  }
+  const Json& own = list(got);
+  if (i >= own.size() || !own[i].is_object()) return nullptr;
+  const Json name = own[i].value("name", Json());
+  const auto named = [&name](const Json& tensor) {
+    return tensor.value("name", Json()) == name;
+  };
+  if (std::ranges::count_if(tensors, named) != 1) return nullptr;
+  return &*std::ranges::find_if(tensors, named);
+}
+
+// The bytes of accepted tensors against those at data_offset + offset. dump is
+// the expected one, got the reader's own.
 std::optional<Difference> CompareTensors(const Context& context,
-                                         const Json& dump, int& compared) {
+                                         const Json& dump, const Json& got,
+                                         int& compared) {
   const auto start = Decimal(dump.value("data_offset", Json()));
   const Json tensors = dump.value("tensors", Json());
   if (!start || !tensors.is_array()) return std::nullopt;
@@ -99,8 +124,10 @@ std::optional<Difference> CompareTensors(const Context& context,
         answer.value("verdict", Json()) != Json("accept")) {
       continue;
     }
-    const auto offset = Decimal(tensors[i].value("offset", Json()));
-    const auto size = Decimal(tensors[i].value("size", Json()));
+    const Json* const tensor = TensorNumber(dump, got, i);
+    if (tensor == nullptr) continue;
+    const auto offset = Decimal(tensor->value("offset", Json()));
+    const auto size = Decimal(tensor->value("size", Json()));
     if (!offset || !size) continue;
     const std::string path = fmt::format("tensor[{}]", i);
     const auto got_size = Decimal(answer.value("size", Json()));
@@ -123,12 +150,12 @@ std::optional<Difference> CompareTensors(const Context& context,
 ColumnFit FitParse(const Context& context, const Expectation& expectation) {
   const Json& expected = DumpOf(context.vector, expectation);
   if (!expected.is_object()) return {Fit::kYes, false, "", ""};
-  ColumnFit fit =
-      FitDump(context, expected,
-              context.observation.answer.value("dump", Json()), expectation);
+  const Json got = context.observation.answer.value("dump", Json());
+  ColumnFit fit = FitDump(context, expected, got, expectation);
   if (fit.fit == Fit::kDiffers) return fit;
   int compared = 0;
-  if (const auto difference = CompareTensors(context, expected, compared)) {
+  if (const auto difference =
+          CompareTensors(context, expected, got, compared)) {
     fit.fit = Fit::kDiffers;
     fit.difference = InWords(*difference);
     fit.reason = "accepted but read differently: " + fit.difference;

@@ -23,6 +23,8 @@ FORMATS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I",
 MAX_STRING, STRING_ENDS, MAX_ARRAY = 4096, 64, 256
 # What a driver loads or copies at most; beyond it an operation is not run.
 MAX_LOAD = 1 << 30
+# Deeper arrays are not reported: answers are JSON, which nests only so far.
+MAX_LEVELS = 80
 
 
 class Reject(Exception):
@@ -116,12 +118,18 @@ def _encode(type_name, items):
     return struct.pack(f"<{len(items)}{FORMATS[type_name]}", *items)
 
 
-def untyped(value):
+def type_name(number):
+    """The name of a value type; of one that is none, its number."""
+    return TYPE_NAMES[number] if number < len(TYPE_NAMES) else str(number)
+
+
+def untyped(value, level=1):
     """A value of a library that lost the types: an array without an element
     type, an integer, a float of unknown width as a JSON number."""
     if isinstance(value, list):
         return {"elem": None, "len": str(len(value)),
-                "items": [untyped(item) for item in value]}
+                "items": None if level > MAX_LEVELS else
+                [untyped(item, level + 1) for item in value]}
     if isinstance(value, bytes):
         return {"hex": value.hex()}
     if isinstance(value, float) and not math.isfinite(value):

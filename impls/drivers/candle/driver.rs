@@ -1,7 +1,8 @@
 //! Drives candle: quantized::gguf_file for files, QTensor and QMatMul for Q8_0.
-//! candle keeps keys and tensors in hash maps, so order is not reported;
-//! tensor number i is the i-th by data offset and name.
+//! candle keeps keys and tensors in hash maps, so their order is lost: keys are
+//! sorted, tensors are numbered by data offset and name.
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
 
@@ -11,31 +12,44 @@ use candle_core::quantized::{GgmlDType, QMatMul, QStorage, QTensor};
 use candle_core::{Device, Module, Result, Tensor};
 use weightproof_driver::*;
 
-/// The element type of an array is that of its elements, if it has any.
-fn value(value: &Gguf) -> (Option<&'static str>, Value) {
-    let (name, value) = match value {
-        Gguf::U8(v) => ("u8", json!(v)),
-        Gguf::I8(v) => ("i8", json!(v)),
-        Gguf::U16(v) => ("u16", json!(v)),
-        Gguf::I16(v) => ("i16", json!(v)),
-        Gguf::U32(v) => ("u32", json!(v)),
-        Gguf::I32(v) => ("i32", json!(v)),
-        Gguf::U64(v) => ("u64", decimal(v)),
-        Gguf::I64(v) => ("i64", decimal(v)),
-        Gguf::F32(v) => ("f32", f32_bits(*v)),
-        Gguf::F64(v) => ("f64", f64_bits(*v)),
-        Gguf::Bool(v) => ("bool", json!(v)),
-        Gguf::String(v) => ("string", json!(v)),
+fn name(value: &Gguf) -> &'static str {
+    match value {
+        Gguf::U8(_) => "u8",
+        Gguf::I8(_) => "i8",
+        Gguf::U16(_) => "u16",
+        Gguf::I16(_) => "i16",
+        Gguf::U32(_) => "u32",
+        Gguf::I32(_) => "i32",
+        Gguf::U64(_) => "u64",
+        Gguf::I64(_) => "i64",
+        Gguf::F32(_) => "f32",
+        Gguf::F64(_) => "f64",
+        Gguf::Bool(_) => "bool",
+        Gguf::String(_) => "string",
+        Gguf::Array(_) => "array",
+    }
+}
+
+/// The element type of an array is that of its first element, if it has one.
+fn value(value: &Gguf) -> Value {
+    match value {
+        Gguf::U8(v) => json!(v),
+        Gguf::I8(v) => json!(v),
+        Gguf::U16(v) => json!(v),
+        Gguf::I16(v) => json!(v),
+        Gguf::U32(v) => json!(v),
+        Gguf::I32(v) => json!(v),
+        Gguf::U64(v) => decimal(v),
+        Gguf::I64(v) => decimal(v),
+        Gguf::F32(v) => f32_bits(*v),
+        Gguf::F64(v) => f64_bits(*v),
+        Gguf::Bool(v) => json!(v),
+        Gguf::String(v) => json!(v),
         Gguf::Array(v) => {
-            let elem = v.first().and_then(|first| self::value(first).0);
-            let items: Value = v.iter().map(|item| self::value(item).1).collect();
-            (
-                "array",
-                json!({"elem": elem, "len": decimal(v.len()), "items": items}),
-            )
+            let items: Value = v.iter().map(self::value).collect();
+            json!({"elem": v.first().map(name), "len": decimal(v.len()), "items": items})
         }
-    };
-    (Some(name), value)
+    }
 }
 
 fn type_id(dtype: GgmlDType) -> u32 {
@@ -71,16 +85,15 @@ fn dump(content: &Content) -> Value {
         VersionedMagic::GgufV2 => 2,
         VersionedMagic::GgufV3 => 3,
     };
-    let entry = |(key, v): (&String, &Gguf)| {
-        let (name, v) = value(v);
-        json!({"key": key, "type": name, "value": v})
-    };
+    let entry =
+        |(key, v): (&String, &Gguf)| json!({"key": key, "type": name(v), "value": value(v)});
     let tensor = |(name, info): (&String, &TensorInfo)| {
         let dims: Value = info.shape.dims().iter().rev().map(decimal).collect();
         json!({"name": name, "dims": dims, "type": type_id(info.ggml_dtype),
                "offset": decimal(info.offset), "size": null})
     };
-    let kv: Value = content.metadata.iter().map(entry).collect();
+    let metadata: BTreeMap<_, _> = content.metadata.iter().collect();
+    let kv: Value = metadata.into_iter().map(entry).collect();
     let tensors: Value = sorted(content).into_iter().map(tensor).collect();
     json!({"version": version, "endian": null, "alignment": null,
            "data_offset": decimal(content.tensor_data_offset), "file_size": null,

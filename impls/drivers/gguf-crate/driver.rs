@@ -3,7 +3,7 @@
 use gguf::{GGUFFile, GGUFMetadata, GGUFMetadataValue as Gguf, GGUFTensorInfo};
 use weightproof_driver::*;
 
-fn value(value: &Gguf) -> Value {
+fn value(value: &Gguf, level: usize) -> Value {
     match value {
         Gguf::Uint8(v) => json!(v),
         Gguf::Int8(v) => json!(v),
@@ -18,14 +18,19 @@ fn value(value: &Gguf) -> Value {
         Gguf::Bool(v) => json!(v),
         Gguf::String(v) => json!(v),
         Gguf::Array(v) => {
-            let items: Value = v.value.iter().map(self::value).collect();
+            let items: Option<Vec<_>> = (level <= MAX_LEVELS).then(|| {
+                v.value
+                    .iter()
+                    .map(|item| self::value(item, level + 1))
+                    .collect()
+            });
             json!({"elem": type_name(v.value_type as u32), "len": decimal(v.len), "items": items})
         }
     }
 }
 
 fn dump(file: &GGUFFile) -> Value {
-    let entry = |kv: &GGUFMetadata| json!({"key": kv.key, "type": type_name(kv.value_type as u32), "value": value(&kv.value)});
+    let entry = |kv: &GGUFMetadata| json!({"key": kv.key, "type": type_name(kv.value_type as u32), "value": value(&kv.value, 1)});
     let tensor = |t: &GGUFTensorInfo| {
         json!({"name": t.name, "dims": decimals(&t.dimensions), "type": t.tensor_type as u32,
                "offset": decimal(t.offset), "size": null})

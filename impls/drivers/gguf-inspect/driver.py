@@ -8,15 +8,18 @@ from gguf_inspect import parse_gguf
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import protocol  # noqa: E402
-from protocol import TYPE_NAMES, attempt, scalar  # noqa: E402
+from protocol import MAX_LEVELS, TYPE_NAMES, attempt, scalar  # noqa: E402
 
 
-def dump_value(value):
+def dump_value(value, level=1):
     if not value.is_array:
         return scalar(TYPE_NAMES[value.type], value.value)
     name = TYPE_NAMES[value.elem_type]
-    items = [dump_value(item) if name == "array" else scalar(name, item)
-             for item in value.value]
+    items = None
+    if name != "array":
+        items = [scalar(name, item) for item in value.value]
+    elif level < MAX_LEVELS:
+        items = [dump_value(item, level + 1) for item in value.value]
     return {"elem": name, "len": str(value.count), "items": items}
 
 

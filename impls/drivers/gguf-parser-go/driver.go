@@ -8,15 +8,21 @@ import (
 	"weightproof.invalid/protocol"
 )
 
-func value(v any) any {
+// Deeper arrays are not reported: answers are JSON, which nests only so far.
+const maxLevels = 80
+
+func value(v any, level int) any {
 	array, ok := v.(gguf.GGUFMetadataKVArrayValue)
 	if !ok {
 		_, scalar := protocol.Scalar(v)
 		return scalar
 	}
-	items := make([]any, len(array.Array))
-	for i, item := range array.Array {
-		items[i] = value(item)
+	var items []any
+	if level <= maxLevels {
+		items = make([]any, len(array.Array))
+		for i, item := range array.Array {
+			items[i] = value(item, level+1)
+		}
 	}
 	return protocol.Object{"elem": typeName(array.Type), "len": fmt.Sprint(array.Len),
 		"items": items}
@@ -38,7 +44,7 @@ func parse(r protocol.Request) protocol.Object {
 	kv := []any{}
 	for _, entry := range file.Header.MetadataKV {
 		kv = append(kv, protocol.Object{"key": protocol.String(entry.Key),
-			"type": typeName(entry.ValueType), "value": value(entry.Value)})
+			"type": typeName(entry.ValueType), "value": value(entry.Value, 1)})
 	}
 	tensors := []any{}
 	for _, t := range file.TensorInfos {

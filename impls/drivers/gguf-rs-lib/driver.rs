@@ -1,5 +1,6 @@
 //! Drives the crate gguf-rs-lib: GGUFFileReader. It keeps keys in a hash map,
-//! so their order is lost; tensors stay in file order.
+//! so their order is lost and they are sorted; tensors stay in file order.
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 
@@ -37,7 +38,8 @@ fn dump(reader: &GGUFFileReader<BufReader<File>>) -> Value {
         json!({"name": t.name(), "dims": decimals(t.shape().dims()), "type": t.tensor_type() as u32,
                "offset": decimal(t.data_offset()), "size": decimal(t.expected_data_size())})
     };
-    let kv: Value = reader.metadata().iter().map(entry).collect();
+    let metadata: BTreeMap<_, _> = reader.metadata().iter().collect();
+    let kv: Value = metadata.into_iter().map(entry).collect();
     let tensors: Value = reader.tensor_infos().iter().map(tensor).collect();
     json!({"version": reader.header().version, "endian": null,
            "alignment": reader.tensor_alignment(),

@@ -3,7 +3,7 @@
 use ggus::{GGuf, GGufMetaDataValueType as Type, GGufReadError, GGufReader, GGufTensorMeta};
 use weightproof_driver::*;
 
-fn scalar(reader: &mut GGufReader, ty: Type) -> Result<Value, GGufReadError> {
+fn value(reader: &mut GGufReader, ty: Type, level: usize) -> Result<Value, GGufReadError> {
     Ok(match ty {
         Type::U8 => json!(reader.read::<u8>()?),
         Type::I8 => json!(reader.read::<i8>()?),
@@ -19,8 +19,9 @@ fn scalar(reader: &mut GGufReader, ty: Type) -> Result<Value, GGufReadError> {
         Type::String => json!(reader.read_str()?),
         Type::Array => {
             let (elem, len) = reader.read_arr_header()?;
-            let items: Result<Vec<_>, _> = (0..len).map(|_| scalar(reader, elem)).collect();
-            json!({"elem": type_name(elem as u32), "len": decimal(len), "items": items?})
+            let items: Option<Result<Vec<_>, _>> = (level <= MAX_LEVELS)
+                .then(|| (0..len).map(|_| value(reader, elem, level + 1)).collect());
+            json!({"elem": type_name(elem as u32), "len": decimal(len), "items": items.transpose()?})
         }
     })
 }
@@ -28,7 +29,7 @@ fn scalar(reader: &mut GGufReader, ty: Type) -> Result<Value, GGufReadError> {
 fn dump(gguf: &GGuf, file: &[u8]) -> Result<Value, GGufReadError> {
     let mut kv = Vec::new();
     for (key, entry) in &gguf.meta_kvs {
-        let value = scalar(&mut entry.value_reader(), entry.ty())?;
+        let value = value(&mut entry.value_reader(), entry.ty(), 1)?;
         kv.push(json!({"key": key, "type": type_name(entry.ty() as u32), "value": value}));
     }
     let tensor = |(name, meta): (&&str, &GGufTensorMeta)| {

@@ -8,6 +8,8 @@ const require = createRequire(`${process.argv[2]}/`)
 const { ggufMetadata } = await import(require.resolve('hyllama'))
 
 const MAX_FILE_BYTES = 1 << 30
+// Deeper arrays are not reported: answers are JSON, which nests only so far.
+const MAX_LEVELS = 80
 
 const hello = {
   protocol: 1, name: 'hyllama', version: require('hyllama/package.json').version,
@@ -16,10 +18,11 @@ const hello = {
   variants: [], profile: null,
 }
 
-function value(v) {
+function value(v, level = 1) {
   if (typeof v === 'bigint') return v.toString()
   if (Array.isArray(v)) {
-    return { elem: null, len: String(v.length), items: v.map(value) }
+    const items = level > MAX_LEVELS ? null : v.map(item => value(item, level + 1))
+    return { elem: null, len: String(v.length), items }
   }
   if (Number.isNaN(v)) return 'nan'
   // JSON has no infinities and no negative zero.

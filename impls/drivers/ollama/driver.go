@@ -6,8 +6,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ollama/ollama/fs/ggml"
@@ -77,9 +79,9 @@ func parseGGML(r protocol.Request) protocol.Object {
 		return protocol.Reject(err)
 	}
 	kv, tensors := []any{}, []any{}
-	for key, v := range model.KV() {
+	for _, key := range slices.Sorted(maps.Keys(model.KV())) {
 		if key != "general.parameter_count" {
-			kv = append(kv, entry(key, reflect.ValueOf(v)))
+			kv = append(kv, entry(key, reflect.ValueOf(model.KV()[key])))
 		}
 	}
 	for _, t := range model.Tensors().Items() {

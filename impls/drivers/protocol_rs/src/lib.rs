@@ -30,6 +30,9 @@ pub fn serve(hello: Value, operation: impl Fn(&str, &Value) -> Value) {
     }
 }
 
+/// Deeper arrays are not reported: answers are JSON, which nests only so far.
+pub const MAX_LEVELS: usize = 80;
+
 pub fn accept(dump: Value) -> Value {
     json!({"status": "ok", "verdict": "accept", "dump": dump})
 }
@@ -130,11 +133,13 @@ pub fn numbers(request: &Value, y: &[u8]) -> Value {
     json!({"status": "ok", "verdict": "accept", "y": {"hex": hex}})
 }
 
-/// The dump's name of a GGUF value type.
-pub fn type_name(id: u32) -> &'static str {
+/// The dump's name of a GGUF value type; of one that is none, its number.
+pub fn type_name(id: u32) -> String {
     const NAMES: [&str; 13] = [
         "u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64",
         "f64",
     ];
-    NAMES[id as usize]
+    NAMES
+        .get(id as usize)
+        .map_or_else(|| id.to_string(), |name| name.to_string())
 }
