@@ -216,6 +216,36 @@ TEST(JudgeTensors, BytesAreComparedByChecksum) {
               HasSubstr("tensor[0].size"));
 }
 
+TEST(JudgeTensors, AReaderWithoutOrderMeansTheTensorItNames) {
+  Vector vector = MakeVector("AAA", "gguf.data.tensor.bytes");
+  corpus::Literal data;
+  const std::string text = "123456789";
+  data.bytes.assign(text.begin(), text.end());
+  vector.bytes.chunks = {corpus::Zero{64}, data};
+  Json& tensors = vector.dump["tensors"];
+  tensors[0]["size"] = "9";
+  tensors.push_back(tensors[0]);
+  tensors[1]["name"] = "other";
+  tensors[1]["size"] = "1";
+  Json own = vector.dump;
+  std::swap(own["tensors"][0], own["tensors"][1]);
+  own["ordered"] = false;
+  CaseRecord record = Accept(own);
+  record.tensors.resize(2);
+  record.tensors[0].answer = {{"status", "ok"},
+                              {"verdict", "accept"},
+                              {"size", "1"},
+                              {"crc32", 0x83dcefb7u}};
+  record.tensors[1].answer = {{"status", "ok"},
+                              {"verdict", "accept"},
+                              {"size", "9"},
+                              {"crc32", 0xcbf43926u}};
+  EXPECT_EQ(JudgeCase(Foreign(), vector, record, {}).outcome, Outcome::kPass);
+  std::swap(record.tensors[0], record.tensors[1]);
+  EXPECT_THAT(JudgeCase(Foreign(), vector, record, {}).difference,
+              HasSubstr("tensor[0].size"));
+}
+
 TEST(JudgeStatus, NotRunAndNotImplementedAreNoVerdicts) {
   Row row = Judged("AAA", Answered({{"status", "not-run"}, {"why", "big"}}));
   EXPECT_EQ(row.outcome, Outcome::kNotRun);
