@@ -38,7 +38,7 @@ std::string Compact(const Json& value) {
 
 std::vector<Row> SortedRows(const RunResult& result) {
   std::vector<Row> rows = result.rows;
-  std::ranges::stable_sort(rows, {}, [](const Row& row) {
+  std::ranges::sort(rows, {}, [](const Row& row) {
     return std::tie(row.implementation, row.vector, row.variant);
   });
   return rows;
@@ -379,7 +379,7 @@ Json BuildReport(const RunResult& result,
     row_list.push_back(RowJson(row));
   }
   std::vector<Implementation> sorted = result.implementations;
-  std::ranges::stable_sort(sorted, {}, &Implementation::name);
+  std::ranges::sort(sorted, {}, &Implementation::name);
   Json implementations = Json::array();
   for (const Implementation& implementation : sorted) {
     implementations.push_back(ImplementationJson(implementation, rows));
