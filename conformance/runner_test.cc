@@ -3,6 +3,7 @@
 #include "conformance/runner.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <random>
@@ -180,6 +181,33 @@ TEST_F(RunnerTest, AKilledRunResumesToTheSameRows) {
   std::filesystem::resize_file(options_.journal, cut);
   EXPECT_EQ(Lines(RunIt()), whole);
   EXPECT_EQ(Lines(RunIt()), whole) << "resumed when nothing was left";
+}
+
+// Raises SIGINT at the tenth case.
+class Interrupter : public RunObserver {
+ public:
+  void OnCase(const std::string&, const std::string&, std::uint64_t done,
+              std::uint64_t) override {
+    if (done == 10) raise(SIGINT);
+  }
+};
+
+TEST_F(RunnerTest, AnInterruptedRunSaysSoAndResumes) {
+  options_.names = {"gguf_view"};
+  SelectSmall();
+  options_.journal = root_ / "whole.jsonl";
+  const auto whole = Lines(RunIt());
+  options_.journal = root_ / "interrupted.jsonl";
+  Interrupter interrupter;
+  const auto interrupted = conformance::Run(options_, interrupter);
+  ASSERT_TRUE(interrupted) << interrupted.error().message;
+  EXPECT_TRUE(interrupted->interrupted);
+  EXPECT_LT(interrupted->rows.size(), whole.size());
+  EXPECT_GT(interrupted->skipped, 0u);
+  options_.resume = true;
+  const RunResult resumed = RunIt();
+  EXPECT_FALSE(resumed.interrupted);
+  EXPECT_EQ(Lines(resumed), whole);
 }
 
 TEST_F(RunnerTest, ResumingWithOtherVectorsIsRefused) {

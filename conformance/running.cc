@@ -61,6 +61,14 @@ std::expected<void, RunError> Running::IntroduceTargets() {
   for (Target& target : *targets) {
     if (stop_) break;
     Participant participant = Introduce(std::move(target), stop_);
+    if (stop_) break;
+    // A driver may call itself what it likes.
+    std::string& name = participant.implementation.name;
+    while (std::ranges::any_of(participants_, [&](const Participant& other) {
+      return other.implementation.name == name;
+    })) {
+      name += " (driver)";
+    }
     observer_.OnImplementation(participant.implementation);
     if (participant.Runs()) {
       PlanCases(set_, selected_, *files_, options_.variant, participant);
