@@ -141,7 +141,7 @@ RunResult Running::Finish(const CanaryVerdict& canary) {
   result.skipped = result.total - result.executed;
   CompareBuiltIns(result);
   std::ranges::sort(result.implementations, {}, &Implementation::name);
-  std::ranges::stable_sort(result.rows, [](const Row& a, const Row& b) {
+  std::ranges::sort(result.rows, [](const Row& a, const Row& b) {
     return std::tie(a.implementation, a.vector, a.variant) <
            std::tie(b.implementation, b.vector, b.variant);
   });
