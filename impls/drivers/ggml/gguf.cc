@@ -286,27 +286,16 @@ const char* const kFields[] = {"version", "alignment", "data_offset", "kv",
                                "tensors", "size",      "order",       nullptr};
 
 wp_implementation Table(const char* name) {
-  return {.abi_version = WP_ABI_VERSION,
-          .name = name,
-          .version = kVersion,
-          .language = "C++",
-          .profile = nullptr,
-          .verdicts = kVerdicts,
-          .dump_fields = kFields,
-          .variants = kNoVariants,
-          .variant_runs = nullptr,
-          .gguf_parse = nullptr,
-          .gguf_tensor = nullptr,
-          .gguf_get = Get,
-          .q8_0_quantize = nullptr,
-          .q8_1_quantize = nullptr,
-          .q8_0_dequantize = nullptr,
-          .q8_0_dot = nullptr,
-          .q8_0_matvec = nullptr,
-          .q8_0_validate = nullptr,
-          .q8_1_validate = nullptr,
-          .f16_from_f32 = nullptr,
-          .f16_to_f32 = nullptr};
+  wp_implementation table{};
+  table.abi_version = WP_ABI_VERSION;
+  table.name = name;
+  table.version = kVersion;
+  table.language = "C++";
+  table.verdicts = kVerdicts;
+  table.dump_fields = kFields;
+  table.variants = kNoVariants;
+  table.gguf_get = Get;
+  return table;
 }
 
 }  // namespace
