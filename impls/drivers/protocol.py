@@ -25,6 +25,8 @@ MAX_STRING, STRING_ENDS, MAX_ARRAY = 4096, 64, 256
 MAX_LOAD = 1 << 30
 # Deeper arrays are not reported: answers are JSON, which nests only so far.
 MAX_LEVELS = 80
+# Longer arrays without a type are not reported; they cannot be abbreviated.
+MAX_UNTYPED = 1 << 22
 
 
 class Reject(Exception):
@@ -127,9 +129,12 @@ def untyped(value, level=1):
     """A value of a library that lost the types: an array without an element
     type, an integer, a float of unknown width as a JSON number."""
     if isinstance(value, list):
+        told = level <= MAX_LEVELS and len(value) <= MAX_UNTYPED
         return {"elem": None, "len": str(len(value)),
-                "items": None if level > MAX_LEVELS else
-                [untyped(item, level + 1) for item in value]}
+                "items": [untyped(item, level + 1) for item in value]
+                if told else None}
+    if isinstance(value, str):
+        return string(value)
     if isinstance(value, bytes):
         return {"hex": value.hex()}
     if isinstance(value, float) and not math.isfinite(value):

@@ -44,9 +44,10 @@ fn value(value: &Gguf) -> Value {
         Gguf::F32(v) => f32_bits(*v),
         Gguf::F64(v) => f64_bits(*v),
         Gguf::Bool(v) => json!(v),
-        Gguf::String(v) => json!(v),
+        Gguf::String(v) => text(v),
         Gguf::Array(v) => {
-            let items: Value = v.iter().map(self::value).collect();
+            let items: Option<Vec<_>> =
+                reported(v.len(), 1).then(|| v.iter().map(self::value).collect());
             json!({"elem": v.first().map(name), "len": decimal(v.len()), "items": items})
         }
     }

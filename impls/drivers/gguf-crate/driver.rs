@@ -16,9 +16,9 @@ fn value(value: &Gguf, level: usize) -> Value {
         Gguf::Float32(v) => f32_bits(*v),
         Gguf::Float64(v) => f64_bits(*v),
         Gguf::Bool(v) => json!(v),
-        Gguf::String(v) => json!(v),
+        Gguf::String(v) => text(v),
         Gguf::Array(v) => {
-            let items: Option<Vec<_>> = (level <= MAX_LEVELS).then(|| {
+            let items: Option<Vec<_>> = reported(v.value.len(), level).then(|| {
                 v.value
                     .iter()
                     .map(|item| self::value(item, level + 1))

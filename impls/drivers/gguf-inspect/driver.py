@@ -8,17 +8,19 @@ from gguf_inspect import parse_gguf
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import protocol  # noqa: E402
-from protocol import MAX_LEVELS, TYPE_NAMES, attempt, scalar  # noqa: E402
+from protocol import (MAX_LEVELS, TYPE_NAMES, array,  # noqa: E402
+                      attempt, scalar, string)
 
 
 def dump_value(value, level=1):
+    name = TYPE_NAMES[value.elem_type if value.is_array else value.type]
     if not value.is_array:
-        return scalar(TYPE_NAMES[value.type], value.value)
-    name = TYPE_NAMES[value.elem_type]
-    items = None
+        return (string(value.value) if name == "string"
+                else scalar(name, value.value))
     if name != "array":
-        items = [scalar(name, item) for item in value.value]
-    elif level < MAX_LEVELS:
+        return array(name, value.value)
+    items = None
+    if level < MAX_LEVELS:
         items = [dump_value(item, level + 1) for item in value.value]
     return {"elem": name, "len": str(value.count), "items": items}
 

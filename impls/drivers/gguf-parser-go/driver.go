@@ -8,9 +8,6 @@ import (
 	"weightproof.invalid/protocol"
 )
 
-// Deeper arrays are not reported: answers are JSON, which nests only so far.
-const maxLevels = 80
-
 func value(v any, level int) any {
 	array, ok := v.(gguf.GGUFMetadataKVArrayValue)
 	if !ok {
@@ -18,7 +15,7 @@ func value(v any, level int) any {
 		return scalar
 	}
 	var items []any
-	if level <= maxLevels {
+	if protocol.Reported(len(array.Array), level) {
 		items = make([]any, len(array.Array))
 		for i, item := range array.Array {
 			items[i] = value(item, level+1)

@@ -23,9 +23,10 @@ fn value(value: &Gguf) -> Value {
         Gguf::F32(v) => f32_bits(*v),
         Gguf::F64(v) => f64_bits(*v),
         Gguf::Bool(v) => json!(v),
-        Gguf::String(v) => json!(v),
+        Gguf::String(v) => text(v),
         Gguf::Array(v) => {
-            let items: Value = v.values.iter().map(self::value).collect();
+            let items: Option<Vec<_>> =
+                reported(v.values.len(), 1).then(|| v.values.iter().map(self::value).collect());
             json!({"elem": type_name(v.element_type as u32), "len": decimal(v.length),
                    "items": items})
         }

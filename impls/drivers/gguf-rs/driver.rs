@@ -6,11 +6,13 @@ use weightproof_driver::*;
 fn value(value: &Value) -> Value {
     match value {
         Value::Array(items) => {
-            let items: Vec<Value> = items.iter().map(self::value).collect();
-            json!({"elem": null, "len": decimal(items.len()), "items": items})
+            let values: Option<Vec<_>> =
+                reported(items.len(), 1).then(|| items.iter().map(self::value).collect());
+            json!({"elem": null, "len": decimal(items.len()), "items": values})
         }
         // What the crate makes of a NaN: a value, and not the one of the file.
         Value::Null => json!({"json": null}),
+        Value::String(v) => text(v),
         other => other.clone(),
     }
 }

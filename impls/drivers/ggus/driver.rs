@@ -16,10 +16,10 @@ fn value(reader: &mut GGufReader, ty: Type, level: usize) -> Result<Value, GGufR
         Type::F32 => f32_bits(reader.read()?),
         Type::F64 => f64_bits(reader.read()?),
         Type::Bool => json!(reader.read_bool()?),
-        Type::String => json!(reader.read_str()?),
+        Type::String => text(reader.read_str()?),
         Type::Array => {
             let (elem, len) = reader.read_arr_header()?;
-            let items: Option<Result<Vec<_>, _>> = (level <= MAX_LEVELS)
+            let items: Option<Result<Vec<_>, _>> = reported(len, level)
                 .then(|| (0..len).map(|_| value(reader, elem, level + 1)).collect());
             json!({"elem": type_name(elem as u32), "len": decimal(len), "items": items.transpose()?})
         }

@@ -10,6 +10,8 @@ const { ggufMetadata } = await import(require.resolve('hyllama'))
 const MAX_FILE_BYTES = 1 << 30
 // Deeper arrays are not reported: answers are JSON, which nests only so far.
 const MAX_LEVELS = 80
+// Longer strings and arrays are not reported.
+const MAX_LENGTH = 1 << 22
 
 const hello = {
   protocol: 1, name: 'hyllama', version: require('hyllama/package.json').version,
@@ -21,10 +23,12 @@ const hello = {
 function value(v, level = 1) {
   if (typeof v === 'bigint') return v.toString()
   if (Array.isArray(v)) {
-    const items = level > MAX_LEVELS ? null : v.map(item => value(item, level + 1))
+    const told = level <= MAX_LEVELS && v.length <= MAX_LENGTH
+    const items = told ? v.map(item => value(item, level + 1)) : null
     return { elem: null, len: String(v.length), items }
   }
   if (Number.isNaN(v)) return 'nan'
+  if (typeof v === 'string' && v.length > MAX_LENGTH) return null
   // JSON has no infinities and no negative zero.
   if (v === Infinity || v === -Infinity || Object.is(v, -0)) return null
   return v

@@ -13,18 +13,18 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import protocol  # noqa: E402
-from protocol import (TYPE_NAMES, Reject, attempt, read_buffer,  # noqa: E402
-                      scalar, type_name, write_result)
+from protocol import (TYPE_NAMES, Reject, array, attempt,  # noqa: E402
+                      read_buffer, scalar, string, type_name, write_result)
 
 Q8_0 = libgguf.GGMLQuantizationType.Q8_0
 
 
 def dump_value(value):
-    if value.raw_array_type is None:
-        return scalar(TYPE_NAMES[value.raw_type], value.value)
-    name = type_name(value.raw_array_type)
-    return {"elem": name, "len": str(value.length),
-            "items": [scalar(name, item) for item in value.value]}
+    name = TYPE_NAMES[value.raw_type]
+    if value.raw_array_type is not None:
+        return array(type_name(value.raw_array_type), value.value)
+    return (string(value.value) if name == "string"
+            else scalar(name, value.value))
 
 
 def dump_tensor(tensor):

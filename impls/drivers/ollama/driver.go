@@ -26,12 +26,15 @@ func value(v reflect.Value) (string, any) {
 		v = v.FieldByName("values")
 	}
 	if v.Kind() == reflect.Slice {
-		items := make([]any, v.Len())
-		for i := range items {
-			_, items[i] = value(v.Index(i))
+		var items []any
+		if protocol.Reported(v.Len(), 1) {
+			items = make([]any, v.Len())
+			for i := range items {
+				_, items[i] = value(v.Index(i))
+			}
 		}
 		elem, _ := value(reflect.New(v.Type().Elem()))
-		return "array", protocol.Object{"elem": elem, "len": fmt.Sprint(len(items)),
+		return "array", protocol.Object{"elem": elem, "len": fmt.Sprint(v.Len()),
 			"items": items}
 	}
 	// A private value may be read by its kind only.

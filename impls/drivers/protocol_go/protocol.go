@@ -112,8 +112,20 @@ func Data(r Request, data []byte) Object {
 		"crc32": crc32.ChecksumIEEE(data)}
 }
 
+// Reported tells whether an array of this length at this level (1 = outermost)
+// is reported: answers are JSON, which nests only so far.
+func Reported(length, level int) bool {
+	return level <= 80 && length <= maxLength
+}
+
+// Longer strings (bytes) and arrays are not reported.
+const maxLength = 1 << 22
+
 // String is a JSON string, or the bytes in hex if they are not UTF-8.
 func String(s string) any {
+	if len(s) > maxLength {
+		return nil
+	}
 	if utf8.ValidString(s) {
 		return s
 	}

@@ -32,6 +32,20 @@ pub fn serve(hello: Value, operation: impl Fn(&str, &Value) -> Value) {
 
 /// Deeper arrays are not reported: answers are JSON, which nests only so far.
 pub const MAX_LEVELS: usize = 80;
+/// Longer strings (bytes) and arrays are not reported.
+pub const MAX_LENGTH: usize = 1 << 22;
+
+/// Whether an array of this length at this level (1 = outermost) is reported.
+pub fn reported(len: usize, level: usize) -> bool {
+    level <= MAX_LEVELS && len <= MAX_LENGTH
+}
+
+pub fn text(value: &str) -> Value {
+    if value.len() > MAX_LENGTH {
+        return Value::Null;
+    }
+    json!(value)
+}
 
 pub fn accept(dump: Value) -> Value {
     json!({"status": "ok", "verdict": "accept", "dump": dump})
