@@ -29,6 +29,9 @@ struct DriverLimits {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;
   std::optional<std::uint64_t> address_space_bytes;
   std::uint64_t file_size_bytes = std::uint64_t{1} << 30;
+  // Larger vectors are not asked: where an implementation reads files whole
+  // or walks them item by item, all of them would end in a limit.
+  std::optional<std::uint64_t> input_bytes;
   int processes = 64;
 };
 

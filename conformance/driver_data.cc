@@ -143,7 +143,7 @@ void Reader::Limits(const Json& object, const std::string& pointer,
   const std::string here = pointer + "/limits";
   Members(*it, here,
           {"memory_bytes", "address_space_bytes", "cpu_seconds", "wall_seconds",
-           "processes"},
+           "processes", "input_bytes"},
           {});
   if (!it->is_object()) return;
   for (const auto& [name, value] : it->items()) {
@@ -156,6 +156,7 @@ void Reader::Limits(const Json& object, const std::string& pointer,
     const auto whole = static_cast<std::uint64_t>(number);
     if (name == "memory_bytes") limits.memory_bytes = whole;
     if (name == "address_space_bytes") limits.address_space_bytes = whole;
+    if (name == "input_bytes") limits.input_bytes = whole;
     if (name == "wall_seconds") limits.wall_seconds = number;
     if (name == "processes") limits.processes = static_cast<int>(number);
     if (name == "cpu_seconds") {

@@ -154,6 +154,12 @@ void PlanCases(const VectorSet& set, const std::vector<std::size_t>& selected,
       record.variant = name;
       record.not_asked = WhyNotAsked(vector, hello, files.Problem(index),
                                      one.obey_permissions);
+      const auto& most = participant.target.spec.limits.input_bytes;
+      if (record.not_asked.empty() && most && files.InputBytes(index) > *most) {
+        record.not_asked = fmt::format(
+            "given no file above {} MiB (input_bytes of its driver.json)",
+            *most >> 20);
+      }
       participant.cases.push_back(std::move(one));
       participant.records.push_back(std::move(record));
     }

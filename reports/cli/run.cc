@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "conformance/runner.h"
 #include "reports/cli/command.h"
@@ -99,6 +101,8 @@ void AddRun(CLI::App& app, const Places& places, Action& action) {
   run->add_option("--cpu", options.cpu,
                   "Run drivers under qemu-user with this CPU model");
   run->add_option("--shard", arguments->shard, "K/N: part K of N");
+  options.jobs =
+      static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 4u));
   run->add_option("--jobs", options.jobs, "Implementations at a time")
       ->check(CLI::Range(1, 256));
   run->add_flag("--resume", options.resume, "Go on from the journal");
