@@ -183,9 +183,13 @@ TEST_F(DriverTest, AClosedOutputIsAProtocolError) {
 }
 
 TEST_F(DriverTest, AClosedInputIsAProtocolError) {
-  const Fate fate = FateOf("exec <&-; sleep 1000");
-  EXPECT_EQ(fate.verdict, "protocol-error");
-  EXPECT_EQ(fate.detail, "closed its input and runs on");
+  ASSERT_EQ(StartError("exec <&-; sleep 1000"), "");
+  // More than a pipe holds: whenever it closes, some of it is left to write.
+  session_->Send({1, std::string(1 << 20, 'x'), false});
+  const auto answer = session_->Next();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().verdict, "protocol-error");
+  EXPECT_EQ(answer.error().detail, "closed its input and runs on");
 }
 
 TEST_F(DriverTest, TheEnvironmentIsExactlyWhatIsDeclared) {
