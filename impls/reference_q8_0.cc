@@ -85,6 +85,11 @@ void Validate(q8_0::BlockFormat format, wp_slice x, std::uint64_t n,
   SetDetail(finding.detail, answer);
 }
 
+// The ABI's outputs need not be aligned: an untyped destination promises none.
+void CopyOut(const void* from, std::size_t bytes, void* to) {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
 }  // namespace
 
 void ReferenceQ80Quantize(const char* variant, const float* x, uint64_t n,
@@ -111,10 +116,10 @@ void ReferenceQ80Dot(const char* variant, const uint8_t* w, const uint8_t* x,
   const auto result = q8_0::DotOperation(ImageOf(w, BlockBytes(n, 1)),
                                          ImageOf(x, BlockBytes(n, 1)), n);
   if (!result) return Refuse(result.error(), answer);
-  std::memcpy(y, &result->y, sizeof(float));
-  if (isum != nullptr && !result->isum.empty()) {
-    std::memcpy(isum, result->isum.data(),
-                result->isum.size() * sizeof(std::int32_t));
+  CopyOut(&result->y, sizeof(float), y);
+  if (isum != nullptr) {
+    CopyOut(result->isum.data(), result->isum.size() * sizeof(std::int32_t),
+            isum);
   }
   Accept(answer);
 }
@@ -134,9 +139,7 @@ void ReferenceQ80Matvec(const char* variant, const uint8_t* w,
   input.cols = cols;
   const auto result = q8_0::Matvec(input);
   if (!result) return Refuse(result.error(), answer);
-  if (!result->empty()) {
-    std::memcpy(y, result->data(), result->size() * sizeof(float));
-  }
+  CopyOut(result->data(), result->size() * sizeof(float), y);
   Accept(answer);
 }
 
