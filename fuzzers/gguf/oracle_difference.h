@@ -1,0 +1,23 @@
+// Pieces of the GGUF oracle. Internal to this folder.
+#ifndef WEIGHTPROOF_FUZZERS_GGUF_ORACLE_DIFFERENCE_H_
+#define WEIGHTPROOF_FUZZERS_GGUF_ORACLE_DIFFERENCE_H_
+
+#include <optional>
+#include <string>
+
+#include "fuzzers/gguf/oracle.h"
+
+namespace weightproof::fuzzers {
+
+// Where two recordings first differ, for people.
+std::string DescribeLogDifference(const Bytes& expected, const Bytes& got);
+
+// gguf_tensor of every tensor (and of one too many) and gguf_get of every key
+// (by its type, and by another) of a file that both readers accept.
+std::optional<Finding> CompareGgufParts(const wp_implementation& trusted,
+                                        const wp_implementation& tested,
+                                        ByteSpan file);
+
+}  // namespace weightproof::fuzzers
+
+#endif  // WEIGHTPROOF_FUZZERS_GGUF_ORACLE_DIFFERENCE_H_
