@@ -280,6 +280,28 @@ TEST(JudgeStatus, RepeatedAnswersMustBeEqual) {
               HasSubstr("first reject, then accept when asked again"));
 }
 
+TEST(JudgeStatus, AReaderWithoutOrderMayListKeysInAnyOrder) {
+  Vector vector = MakeVector("AAA", "gguf.kv.order");
+  Json own = vector.dump;
+  own["kv"] = Json::array({{{"key", "a"}}, {{"key", "b"}}});
+  own["ordered"] = false;
+  CaseRecord record = Accept(own);
+  std::swap(own["kv"][0], own["kv"][1]);
+  record.again = Accept(own).reply;
+  EXPECT_NE(JudgeCase(Foreign(), vector, record, {}).verdict,
+            "nondeterministic");
+  own["kv"][0]["key"] = "c";
+  record.again = Accept(own).reply;
+  EXPECT_EQ(JudgeCase(Foreign(), vector, record, {}).verdict,
+            "nondeterministic");
+  own.erase("ordered");
+  record.reply = Accept(own).reply;
+  std::swap(own["kv"][0], own["kv"][1]);
+  record.again = Accept(own).reply;
+  EXPECT_EQ(JudgeCase(Foreign(), vector, record, {}).verdict,
+            "nondeterministic");
+}
+
 TEST(JudgeStatus, LeaksAndWritesAreFails) {
   CaseRecord record = Says("reject");
   record.file_modified = true;

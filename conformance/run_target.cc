@@ -29,16 +29,20 @@ fs::path Scratch(const RunOptions& options, std::string name) {
   return options.build_dir / "scratch" / name;
 }
 
-// A command line of the user's declares no environment; it gets what programs
-// cannot do without.
-std::vector<std::string> CommandEnvironment() {
-  std::vector<std::string> env;
-  for (const char* name : {"PATH", "HOME", "LANG", "TMPDIR"}) {
+// A command line of the user's declares nothing: it runs in the user's folder,
+// where its relative paths mean something, with the environment that programs
+// cannot do without, and temporary files go to the scratch folder.
+void RunAsTyped(const RunOptions& options, Target& target) {
+  for (const char* name : {"PATH", "HOME", "LANG"}) {
     if (const char* value = std::getenv(name)) {
-      env.push_back(fmt::format("{}={}", name, value));
+      target.spec.env.push_back(fmt::format("{}={}", name, value));
     }
   }
-  return env;
+  const fs::path scratch = Scratch(options, target.name);
+  std::error_code error;
+  fs::create_directories(scratch, error);
+  target.spec.env.push_back("TMPDIR=" + scratch.string());
+  target.spec.directory = fs::current_path(error);
 }
 
 Target CommandTarget(const RunOptions& options) {
@@ -46,8 +50,7 @@ Target CommandTarget(const RunOptions& options) {
   target.name = "driver";
   target.spec.name = target.name;
   target.spec.argv = {"/bin/sh", "-c", "exec " + options.driver_command};
-  target.spec.env = CommandEnvironment();
-  target.spec.directory = Scratch(options, "driver");
+  RunAsTyped(options, target);
   target.repro = fmt::format("./weightproof repro --driver {}",
                              Quoted(options.driver_command));
   return target;
@@ -58,8 +61,7 @@ Target OneShotTarget(const RunOptions& options) {
   target.one_shot = options.one_shot;
   target.name = "one-shot";
   target.spec.name = target.name;
-  target.spec.env = CommandEnvironment();
-  target.spec.directory = Scratch(options, "one-shot");
+  RunAsTyped(options, target);
   target.repro = fmt::format("./weightproof repro --one-shot {}",
                              Quoted(options.one_shot));
   return target;

@@ -39,7 +39,7 @@ std::expected<std::vector<RecipeSource>, std::string> LoadRecipes(
     const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code code;
-  for (std::filesystem::directory_iterator it(folder, code), end;
+  for (std::filesystem::recursive_directory_iterator it(folder, code), end;
        !code && it != end; it.increment(code)) {
     if (it->path().extension() == ".recipe") files.push_back(it->path());
   }
@@ -52,7 +52,7 @@ std::expected<std::vector<RecipeSource>, std::string> LoadRecipes(
     std::ifstream in(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     if (!in) return std::unexpected(path.string() + ": cannot be read");
-    auto assembled = corpus::AssembleAll(text, {folder});
+    auto assembled = corpus::AssembleAll(text, {path.parent_path()});
     if (!assembled) {
       const corpus::SyntaxError& error = assembled.error();
       return std::unexpected(fmt::format("{}:{}:{}: {}", path.string(),

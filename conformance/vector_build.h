@@ -31,7 +31,7 @@ struct RecipeSource {
   corpus::Assembly assembly;
 };
 
-// All *.recipe files of a folder, in name order. The error names file, line
+// All *.recipe files of a folder and those below it, in name order. The error names file, line
 // and column.
 std::expected<std::vector<RecipeSource>, std::string> LoadRecipes(
     const std::filesystem::path& folder);

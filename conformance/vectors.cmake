@@ -10,7 +10,7 @@ add_executable(build_vectors build_vectors.cc)
 target_link_libraries(build_vectors PRIVATE wp_vector_build fmt::fmt)
 add_test(NAME gguf_vectors_up_to_date
          COMMAND build_vectors --check
-                 ${PROJECT_SOURCE_DIR}/corpus/recipes/gguf
+                 ${PROJECT_SOURCE_DIR}/corpus/recipes
                  ${CMAKE_CURRENT_SOURCE_DIR}/vectors)
 set_tests_properties(gguf_vectors_up_to_date PROPERTIES TIMEOUT 300)
 wp_test(vector_build_test vector_build_test.cc LIBS wp_vector_build)
