@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 
+#include "build_paths.h"
 #include "conformance/numeric.h"
 #include "conformance/numeric_reference.h"
 #include "reference/q8_0/f16.h"

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "build_paths.h"
 #include "conformance/numeric_testing.h"
 
 namespace weightproof::conformance {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "build_paths.h"
 #include "conformance/numeric_reference.h"
 #include "conformance/vector.h"
 #include "reference/q8_0/generator.h"

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "build_paths.h"
 #include "conformance/numeric.h"
 #include "conformance/numeric_reference.h"
 

@@ -8,6 +8,7 @@
 
 #include <random>
 
+#include "build_paths.h"
 #include "conformance/testing/run_testing.h"
 
 namespace weightproof::conformance {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "build_paths.h"
 #include "conformance/vector_build_one.h"
 #include "corpus/assembler.h"
 #include "reference/rule.h"

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <random>
 
+#include "build_paths.h"
 #include "corpus/assembler.h"
 
 namespace weightproof::corpus {

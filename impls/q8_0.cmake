@@ -21,8 +21,6 @@ find_package(benchmark REQUIRED)
 add_executable(q8_0_bench cpu/q8_0_bench.cc cpu/q8_0_testing.cc)
 target_link_libraries(q8_0_bench PRIVATE
   wp_impls wp_q8_0 fmt::fmt benchmark::benchmark ${CMAKE_DL_LIBS})
-target_compile_definitions(q8_0_bench PRIVATE
-  WEIGHTPROOF_BINARY_DIR="${PROJECT_BINARY_DIR}")
 
 # The NEON kernels, and everything else that is portable, built for AArch64
 # and run by an emulator, where the tools are there.

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "build_paths.h"
+
 namespace weightproof {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "build_paths.h"
 #include "reports/excerpt.h"
 #include "reports/sample_run.h"
 

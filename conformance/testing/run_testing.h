@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "build_paths.h"
 #include "conformance/runner.h"
 
 namespace weightproof::conformance {

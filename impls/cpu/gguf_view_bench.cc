@@ -12,6 +12,7 @@
 #include <ctime>
 #include <random>
 
+#include "build_paths.h"
 #include "impls/cpu/gguf_view.h"
 #include "impls/cpu/gguf_view_testing.h"
 #include "impls/reference_ops.h"

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <random>
 
+#include "build_paths.h"
 #include "impls/cpu/q8_0.h"
 #include "impls/cpu/q8_0_testing.h"
 

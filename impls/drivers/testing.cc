@@ -9,6 +9,8 @@
 #include <fstream>
 #include <vector>
 
+#include "build_paths.h"
+
 namespace weightproof::drivers {
 namespace {
 

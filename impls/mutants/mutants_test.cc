@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include "build_paths.h"
 #include "impls/cpu/gguf_view_testing.h"
 #include "impls/registry.h"
 #include "reference/rule.h"

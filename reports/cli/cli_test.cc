@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include "build_paths.h"
+
 namespace weightproof::cli {
 namespace {
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "build_paths.h"
 #include "conformance/mapped_file.h"
 #include "reports/text.h"
 
