@@ -34,6 +34,8 @@ struct Execution {
   // Where the trusted implementation refused: the stage of its rule ("magic",
   // "kv", ...); empty if it accepted. Lives as long as the process.
   std::string_view stage;
+  // The rule of that refusal; empty if it accepted or gave none.
+  std::string_view rule;
   // Hashes of what was seen (verdict and rule, policies, kinds of fields, ...);
   // 0 is none. An engine without instrumentation keeps inputs that show a new
   // one.

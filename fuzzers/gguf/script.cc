@@ -28,6 +28,7 @@ class Script {
         expected_.status == WP_STATUS_OK && expected_.verdict == WP_ACCEPT;
     if (expected_.rule != nullptr) {
       const auto rule = FindRule(expected_.rule);
+      execution_.rule = expected_.rule;
       execution_.stage = rule ? Rules()[*rule].stage : "unknown";
     }
     return std::move(execution_);

@@ -91,6 +91,7 @@ class Q80Check {
     std::uint64_t rule_index = 0;
     if (answer.rule != nullptr) {
       const auto rule = FindRule(answer.rule);
+      execution_.rule = answer.rule;
       execution_.stage = rule ? Rules()[*rule].stage : "unknown";
       rule_index = rule ? *rule : 0xffff;
     }
@@ -102,12 +103,14 @@ class Q80Check {
     add(1, static_cast<std::uint64_t>(std::bit_width(input_.n)) << 4 |
                std::uint64_t(input_.rows & 15));
     add(2, input_.x_skew);
-    // What values came out: exponents, coarsely.
-    std::uint64_t seen = 0;
-    for (std::size_t i = 0; i + 3 < expected_.y.size(); i += 4) {
-      seen |= std::uint64_t{1} << (expected_.y[i + 3] / 4 & 63);
+    // Some of the values that came out, by sign and exponent.
+    if (expected_.y.size() < 4) return;
+    Random pick(HashBytes(input_.x));
+    for (std::size_t i = 3; i < 6; ++i) {
+      const std::uint64_t at = pick.Below(expected_.y.size() / 4) * 4;
+      add(i, std::uint64_t{expected_.y[at + 3]} << 8 |
+                 std::uint64_t{expected_.y[at + 2]} >> 7);
     }
-    add(3, seen);
   }
 
   void Report(FindingKind kind, const wp_implementation& tested,

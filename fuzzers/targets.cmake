@@ -1,0 +1,53 @@
+# The programs of each target, and their tests: the committed corpus replayed,
+# and some thousand executions from an empty corpus.
+get_property(targets GLOBAL PROPERTY WP_FUZZ_TARGETS)
+
+# What is instrumented for coverage: everything that is fuzzed.
+set(instrumented wp_rules wp_reference_gguf wp_q8_0 wp_impls)
+if(WEIGHTPROOF_FUZZ STREQUAL "libfuzzer")
+  set(coverage -fsanitize=fuzzer-no-link)
+elseif(WEIGHTPROOF_FUZZ STREQUAL "afl")
+  set(coverage -fsanitize-coverage=trace-pc-guard)
+elseif(WEIGHTPROOF_FUZZ)
+  message(FATAL_ERROR "WEIGHTPROOF_FUZZ: OFF, libfuzzer or afl, not "
+                      "'${WEIGHTPROOF_FUZZ}'")
+endif()
+if(WEIGHTPROOF_FUZZ)
+  foreach(library ${instrumented})
+    target_compile_options(${library} PRIVATE ${coverage})
+  endforeach()
+endif()
+
+function(wp_fuzz_program name target)
+  add_executable(${name} ${ARGN})
+  target_compile_definitions(${name} PRIVATE
+                             WEIGHTPROOF_FUZZ_TARGET="${target}")
+  target_link_libraries(${name} PRIVATE wp_fuzz wp_fuzz_allocation)
+endfunction()
+
+foreach(target ${targets})
+  wp_fuzz_program(fuzz_${target} ${target} glue/replay_main.cc)
+  add_test(NAME fuzz.corpus.${target}
+           COMMAND fuzz_${target} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${target})
+  add_test(NAME fuzz.short.${target}
+           COMMAND fuzz_${target} --fuzz --executions 4000 --seed 20261130)
+  set_tests_properties(fuzz.corpus.${target} fuzz.short.${target}
+                       PROPERTIES TIMEOUT 300)
+
+  add_library(afl_mutator_${target} MODULE glue/afl_mutator.cc)
+  target_compile_definitions(afl_mutator_${target} PRIVATE
+                             WEIGHTPROOF_FUZZ_TARGET="${target}")
+  target_link_libraries(afl_mutator_${target} PRIVATE wp_fuzz)
+  set_target_properties(afl_mutator_${target} PROPERTIES PREFIX "")
+
+  if(WEIGHTPROOF_FUZZ STREQUAL "libfuzzer")
+    wp_fuzz_program(libfuzzer_${target} ${target} glue/one_input.cc
+                    glue/libfuzzer_mutator.cc)
+    target_link_options(libfuzzer_${target} PRIVATE -fsanitize=fuzzer)
+  elseif(WEIGHTPROOF_FUZZ STREQUAL "afl")
+    wp_fuzz_program(afl_${target} ${target} glue/one_input.cc)
+    target_link_libraries(afl_${target} PRIVATE
+      ${WEIGHTPROOF_AFL}/libAFLDriver.a ${WEIGHTPROOF_AFL}/afl-compiler-rt.o
+      m dl rt)
+  endif()
+endforeach()
