@@ -22,7 +22,7 @@ constexpr std::size_t kStderrTail = 4096;
 constexpr std::size_t kEagerWrite = 16u << 10;
 constexpr milliseconds kSamplePeriod{20};
 // How long a driver may be silent after it closed one of its ends.
-constexpr milliseconds kLastWords{2000};
+constexpr milliseconds kLastWords{5000};
 constexpr milliseconds kGoodbye{5000};
 
 double Seconds(std::chrono::steady_clock::duration duration) {

@@ -93,7 +93,9 @@ bool SameReply(const Reply& a, const Reply& b) {
 std::string Change(const CaseRecord& record) {
   const auto describe = [](const Reply& reply) {
     if (reply.fate) return reply.fate->verdict + " " + reply.fate->signal;
-    const Json verdict = reply.answer.value("verdict", Json());
+    const Json verdict = reply.answer.is_object()
+                             ? reply.answer.value("verdict", Json())
+                             : Json();
     return verdict.is_string() ? verdict.get<std::string>()
                                : std::string("something else");
   };

@@ -17,6 +17,11 @@ std::string RenderMarkdown(const Json& report);
 // rows not compared and rows not run are skipped with their reason.
 std::string RenderJUnit(const Json& report);
 
+// SARIF 2.1.0 for code hosts: a result per failing row, located at the byte of
+// its vector (below the folder of `weightproof export`) and by
+// "implementation/vector".
+std::string RenderSarif(const Json& report);
+
 // A badge in the endpoint format of shields.io.
 std::string RenderBadge(const Json& report);
 

@@ -48,6 +48,29 @@ TEST(RenderJUnit, HasACasePerRow) {
   EXPECT_THAT(xml, Not(HasSubstr("\x1b")));
 }
 
+TEST(RenderSarif, LocatesEveryFailingRow) {
+  const Json sarif = Json::parse(RenderSarif(Build(SampleRun())));
+  EXPECT_EQ(sarif["version"], "2.1.0");
+  const Json& run = sarif["runs"][0];
+  EXPECT_EQ(run["tool"]["driver"]["name"], "Weightproof");
+  ASSERT_EQ(run["results"].size(), 2u);
+  const Json& crash = run["results"][1];
+  EXPECT_EQ(crash["ruleId"], "gguf.align.value.zero");
+  EXPECT_EQ(crash["level"], "error");
+  const Json& place = crash["locations"][0]["physicalLocation"];
+  EXPECT_EQ(place["artifactLocation"]["uri"],
+            "vectors/gguf.align.value.zero-1");
+  EXPECT_EQ(place["region"]["byteOffset"], 53);
+  EXPECT_THAT(crash["message"]["text"].get<std::string>(),
+              HasSubstr("Reproduce: ./weightproof repro beta/full"));
+  bool described = false;
+  for (const Json& rule : run["tool"]["driver"]["rules"]) {
+    described |= rule["id"] == crash["ruleId"];
+  }
+  EXPECT_TRUE(described);
+  EXPECT_THAT(sarif.dump(), Not(HasSubstr("\\u001b")));
+}
+
 TEST(RenderBadge, SaysTheConclusion) {
   Sample sample = SampleRun();
   Json badge = Json::parse(RenderBadge(Build(sample)));

@@ -100,6 +100,8 @@ Json Scores(const std::vector<Row>& rows, const std::string& name) {
 
 // The profile an implementation follows on most points (of several, the first
 // by name); null without points.
+// The profile an implementation follows most; none if it leaves even that one
+// on half of the points.
 Json InferredProfile(const Implementation& implementation) {
   const std::pair<int, int>* best = nullptr;
   std::string name;
@@ -109,7 +111,7 @@ Json InferredProfile(const Implementation& implementation) {
       name = profile;
     }
   }
-  if (best == nullptr || best->second == 0) return nullptr;
+  if (best == nullptr || 2 * best->first <= best->second) return nullptr;
   return name;
 }
 

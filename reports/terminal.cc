@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "reports/text.h"
 #include "reports/view.h"
@@ -29,6 +31,11 @@ constexpr std::array<Column, 6> kColumns = {{
     {"not-run", "not run", Ink::kDim},
 }};
 
+// More implementations than this get a survey, not a section each.
+constexpr int kMaxSections = 4;
+// Deviations that a survey names per implementation.
+constexpr std::size_t kMaxNamed = 8;
+
 Ink SeverityInk(const std::string& severity) {
   if (severity == "hazard") return Ink::kRed;
   if (severity == "nonconforming") return Ink::kYellow;
@@ -46,9 +53,14 @@ class Renderer {
     const Json& report = view_.report();
     Conclusion();
     Table();
-    for (const Json& implementation : report.at("implementations")) {
-      Section(implementation);
+    const auto& list = report.at("implementations");
+    const auto ran = std::ranges::count_if(
+        list, [](const Json& item) { return Text(item, "status") == "ran"; });
+    if (ran > kMaxSections) {
+      Survey();
+      return std::move(out_);
     }
+    for (const Json& implementation : list) Section(implementation);
     return std::move(out_);
   }
 
@@ -153,15 +165,99 @@ class Renderer {
     return "";
   }
 
+  static std::string Title(const Json& implementation) {
+    const std::string language = Printable(Text(implementation, "language"));
+    return Printable(NameAndVersion(implementation)) +
+           (language.empty() ? "" : " (" + language + ")");
+  }
+
+  // What needs attention, shortly; those of whom the same is to be said
+  // together.
+  void Survey() {
+    struct Entry {
+      std::string titles;
+      std::string body;
+    };
+    std::vector<Entry> entries;
+    for (const Json& implementation : view_.report().at("implementations")) {
+      if (Text(implementation, "status") == "not-run") continue;
+      std::string head = std::move(out_);
+      out_.clear();
+      Brief(implementation);
+      std::string body = std::exchange(out_, std::move(head));
+      if (body.empty()) continue;
+      const auto same = std::ranges::find(entries, body, &Entry::body);
+      if (same == entries.end()) {
+        entries.push_back({Title(implementation), std::move(body)});
+      } else {
+        same->titles += ", " + Printable(Text(implementation, "name"));
+      }
+    }
+    for (const Entry& entry : entries) {
+      Line();
+      Paragraph(0, entry.titles, Ink::kBold);
+      out_ += entry.body;
+    }
+    Line();
+    Line("Every row, with policies and reasons:");
+    Line("  ./weightproof report --only NAME");
+  }
+
+  void Brief(const Json& implementation) {
+    const std::string name = Text(implementation, "name");
+    Failures(name);
+    KnownBriefly(name);
+    Notes(implementation);
+  }
+
+  static bool TookItDown(const Json& row) {
+    const std::string verdict = Text(row, "verdict");
+    return verdict == "crash" || verdict == "hang" ||
+           verdict == "out-of-memory";
+  }
+
+  static std::string WrongWords(const Json& row) {
+    const std::string words = GotWords(row);
+    return words == "accepted" || words == "rejected" ? "wrongly " + words
+                                                      : words;
+  }
+
+  // Known deviations by what happened; first, with their rules, those that
+  // took the reader down.
+  void KnownBriefly(const std::string& name) {
+    auto rows = view_.Rows(name, "expected-deviation");
+    if (rows.empty()) return;
+    std::ranges::stable_partition(
+        rows, [](const Json* row) { return TookItDown(*row); });
+    Line("  " +
+         In(Ink::kYellow,
+            fmt::format("Known deviations: {}",
+                        Count(GroupByRule(view_, rows).size(), "rule"))));
+    for (const Group& got : GroupBy(rows, WrongWords)) {
+      std::string line = fmt::format("{}: {}", Printable(got.key),
+                                     Count(got.rows.size(), "vector"));
+      if (TookItDown(*got.rows.front())) line += RulesBriefly(got.rows);
+      Paragraph(4, line);
+    }
+  }
+
+  std::string RulesBriefly(const std::vector<const Json*>& rows) const {
+    const auto rules = GroupByRule(view_, rows);
+    std::string words;
+    for (std::size_t i = 0; i < std::min(rules.size(), kMaxNamed); ++i) {
+      words += (i == 0 ? ", by " : ", ") + Printable(rules[i].key);
+    }
+    return rules.size() <= kMaxNamed
+               ? words
+               : words + fmt::format(" and {} more", rules.size() - kMaxNamed);
+  }
+
   void Section(const Json& implementation) {
     if (Text(implementation, "status") == "not-run") return;
     const std::string name = Text(implementation, "name");
     const std::size_t before = out_.size();
     Line();
-    std::string title = Printable(NameAndVersion(implementation));
-    const std::string language = Printable(Text(implementation, "language"));
-    if (!language.empty()) title += " (" + language + ")";
-    Line(In(Ink::kBold, title));
+    Line(In(Ink::kBold, Title(implementation)));
     const std::size_t empty = out_.size();
     Failures(name);
     Simple(name, "expected-deviation", "Known deviations");

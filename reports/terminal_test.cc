@@ -51,6 +51,32 @@ TEST(RenderTerminal, KeepsPoliciesAndGapsApartFromFailures) {
   EXPECT_THAT(text, HasSubstr("gguf.kv.bool.range: no vector matches"));
 }
 
+TEST(RenderTerminal, SurveysManyImplementationsShortly) {
+  Sample sample = SampleRun();
+  const auto beta = sample.result.implementations[1];
+  const auto rows = sample.result.rows;
+  for (const char* name : {"c", "d", "e", "f"}) {
+    sample.result.implementations.push_back(beta);
+    sample.result.implementations.back().name = name;
+    for (auto row : rows) {
+      if (row.implementation != beta.name) continue;
+      row.implementation = name;
+      if (row.outcome == conformance::Outcome::kFail) {
+        row.outcome = conformance::Outcome::kExpectedDeviation;
+      }
+      sample.result.rows.push_back(row);
+    }
+  }
+  const std::string text = Render(sample);
+  EXPECT_THAT(text, HasSubstr("Known deviations: 3 rules"));
+  EXPECT_THAT(text,
+              HasSubstr("crash (SIGFPE): 1 vector, by gguf.align.value.zero"));
+  EXPECT_THAT(text, HasSubstr(", d, e, f\n"));
+  EXPECT_THAT(text, HasSubstr("equals ggml-avx2 on 40 of 40"));
+  EXPECT_THAT(text, Not(HasSubstr("Policies, either answer conforms")));
+  EXPECT_THAT(text, HasSubstr("./weightproof report --only NAME"));
+}
+
 TEST(RenderTerminal, EscapesHostileText) {
   Sample sample = SampleRun();
   sample.result.implementations[1].name = kHostileEscape;

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxReport = std::uint64_t{1} << 30;
 
 const std::vector<std::string>& ReportFormats() {
   static const std::vector<std::string> formats = {
-      "terminal", "html", "json", "markdown", "junit", "badge"};
+      "terminal", "html", "json", "markdown", "junit", "sarif", "badge"};
   return formats;
 }
 
@@ -30,17 +30,19 @@ std::string RenderReport(const Json& report, std::string_view format) {
   if (format == "json") return reports::ReportText(report);
   if (format == "markdown") return reports::RenderMarkdown(report);
   if (format == "junit") return reports::RenderJUnit(report);
+  if (format == "sarif") return reports::RenderSarif(report);
   if (format == "badge") return reports::RenderBadge(report);
   return reports::RenderTerminal(report, reports::StyleFor(STDOUT_FILENO));
 }
 
 std::expected<void, std::string> WriteReports(
     const Json& report, const std::filesystem::path& folder) {
-  constexpr std::array<std::pair<const char*, const char*>, 5> kFiles = {
+  constexpr std::array<std::pair<const char*, const char*>, 6> kFiles = {
       {{"json", "report.json"},
        {"html", "report.html"},
        {"markdown", "report.md"},
        {"junit", "junit.xml"},
+       {"sarif", "report.sarif"},
        {"badge", "badge.json"}}};
   for (const auto& [format, name] : kFiles) {
     auto written = WriteFile(folder / name, RenderReport(report, format));

@@ -1,6 +1,7 @@
 // weightproof report
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "conformance/runner.h"
@@ -16,6 +17,7 @@ struct Arguments {
   std::string file;
   std::string format = "terminal";
   std::string out;
+  std::vector<std::string> only;
 };
 
 struct Failure {
@@ -54,13 +56,43 @@ std::expected<Json, Failure> Load(const Places& places,
   return std::unexpected(Failure{kExitFindings, report.error()});
 }
 
+// Drops the other implementations and their rows. The error names who is not
+// there.
+std::expected<void, std::string> KeepOnly(const std::vector<std::string>& names,
+                                          Json& report) {
+  const auto drop = [&](const char* list, const char* key) {
+    Json kept = Json::array();
+    for (Json& item : report[list]) {
+      const auto name = item.at(key).get<std::string>();
+      if (std::ranges::find(names, name) != names.end()) {
+        kept.push_back(std::move(item));
+      }
+    }
+    report[list] = std::move(kept);
+  };
+  for (const std::string& name : names) {
+    const auto& list = report["implementations"];
+    if (std::ranges::none_of(
+            list, [&](const Json& item) { return item.at("name") == name; })) {
+      return std::unexpected("--only " + name + ": not in this report");
+    }
+  }
+  drop("implementations", "name");
+  drop("rows", "implementation");
+  return {};
+}
+
 int Report(const Places& places, const Arguments& arguments) {
   const std::filesystem::path path =
       arguments.file.empty() ? places.ReportJson()
                              : std::filesystem::path(arguments.file);
-  const auto report = Load(places, path);
+  auto report = Load(places, path);
   if (!report) {
     return Fail(report.error().exit_code, report.error().message);
+  }
+  if (!arguments.only.empty()) {
+    const auto kept = KeepOnly(arguments.only, *report);
+    if (!kept) return Fail(kExitUsage, kept.error());
   }
   if (!arguments.out.empty()) {
     const auto written = WriteReports(*report, arguments.out);
@@ -82,6 +114,8 @@ void AddReport(CLI::App& app, const Places& places, Action& action) {
   report->add_option("--format", arguments->format, "What to print")
       ->check(CLI::IsMember(ReportFormats()))
       ->capture_default_str();
+  report->add_option("--only", arguments->only,
+                     "Only these implementations, with every row");
   report->add_option("--out", arguments->out,
                      "Write all formats into this folder instead");
   report->callback([arguments, &places, &action] {
