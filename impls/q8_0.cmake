@@ -18,9 +18,11 @@ wp_test(q8_0_impls_test cpu/q8_0_test.cc cpu/q8_0_matvec_test.cc
         cpu/q8_0_testing.cc LIBS wp_impls wp_q8_0)
 
 find_package(benchmark REQUIRED)
-add_executable(q8_0_bench cpu/q8_0_bench.cc cpu/q8_0_testing.cc)
+add_executable(q8_0_bench cpu/q8_0_bench.cc cpu/q8_0_bench_loops.cc
+               cpu/q8_0_testing.cc)
 target_link_libraries(q8_0_bench PRIVATE
-  wp_impls wp_q8_0 fmt::fmt benchmark::benchmark ${CMAKE_DL_LIBS})
+  wp_impls wp_q8_0 fmt::fmt benchmark::benchmark Threads::Threads
+  ${CMAKE_DL_LIBS})
 
 # The NEON kernels, and everything else that is portable, built for AArch64
 # and run by an emulator, where the tools are there.

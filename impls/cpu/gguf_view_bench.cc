@@ -1,20 +1,20 @@
-// The optimized GGUF reader against a bare walk over the length fields, on a
-// header shaped like SmolLM2's, and its growth with the number of keys.
-//
-// Ratios are taken inside one process, walk and parse by turns; the counter
-// "ratio" is the median of the ratios of neighbouring turns.
+// The GGUF readers on a header shaped like SmolLM2's and, where it was fetched,
+// that of a real file: the optimized one against a bare walk over the length
+// fields, ggml and modelvet, the reference against ggml; and the growth of both
+// with the number of keys.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
-#include <ctime>
+#include <fstream>
+#include <functional>
 #include <random>
 
 #include "build_paths.h"
 #include "impls/cpu/gguf_view.h"
 #include "impls/cpu/gguf_view_testing.h"
+#include "impls/ratio_bench.h"
 #include "impls/reference_ops.h"
 
 namespace weightproof::impls::testing {
@@ -118,75 +118,6 @@ GgufResult ParseBytes(const std::string& bytes, GgufProfile profile) {
        .require_keys = false});
 }
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::nth_element(values, values.begin() + values.size() / 2);
-  return values[values.size() / 2];
-}
-
-// Time of this thread on a processor: the machine may be shared.
-double Now() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * now.tv_nsec;
-}
-
-template <typename Work>
-double Seconds(const Work& work) {
-  const double start = Now();
-  work();
-  return Now() - start;
-}
-
-void ParseOverWalk(benchmark::State& state, GgufProfile profile) {
-  const std::string file = SmolLm2();
-  bool accepted = true;
-  std::vector<double> ratios;
-  for (auto _ : state) {
-    const double walk =
-        Seconds([&] { benchmark::DoNotOptimize(WalkLengths(file.data())); });
-    const double parse = Seconds([&] {
-      accepted &= std::holds_alternative<GgufView>(ParseBytes(file, profile));
-    });
-    ratios.push_back(parse / walk);
-    state.SetIterationTime(parse);
-  }
-  if (!accepted) state.SkipWithError("the header was not accepted");
-  state.counters["ratio"] = Median(ratios);
-  state.SetBytesProcessed(state.iterations() * file.size());
-}
-BENCHMARK_CAPTURE(ParseOverWalk, spec, GgufProfile::kSpec)->UseManualTime();
-BENCHMARK_CAPTURE(ParseOverWalk, ggml, GgufProfile::kGgml)->UseManualTime();
-
-void WalkAlone(benchmark::State& state) {
-  const std::string file = SmolLm2();
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(WalkLengths(file.data()));
-  }
-  state.SetBytesProcessed(state.iterations() * file.size());
-}
-BENCHMARK(WalkAlone);
-
-// ratio: time for each of 100,000 keys over that for each of 10,000.
-void KeysTenfold(benchmark::State& state) {
-  const std::string few = ManyKeys(10000), many = ManyKeys(100000);
-  std::vector<double> ratios;
-  for (auto _ : state) {
-    const double small = Seconds([&] {
-      for (int i = 0; i < 10; ++i) {
-        benchmark::DoNotOptimize(ParseBytes(few, GgufProfile::kSpec));
-      }
-    });
-    const double large = Seconds([&] {
-      benchmark::DoNotOptimize(ParseBytes(many, GgufProfile::kSpec));
-    });
-    ratios.push_back(large / small);
-    state.SetIterationTime(large);
-  }
-  state.counters["ratio"] = Median(ratios);
-}
-BENCHMARK(KeysTenfold)->UseManualTime()->Unit(benchmark::kMillisecond);
-
 // A sink that ignores everything.
 wp_gguf_sink Nowhere() {
   wp_gguf_sink sink{};
@@ -201,60 +132,154 @@ wp_gguf_sink Nowhere() {
   return sink;
 }
 
-// ratio: time of a peer over that of this reader, both behind the C ABI and
-// from memory. Parses and looks for a key that is not there: no value is handed
-// out.
-void PeerOverParse(benchmark::State& state, const wp_implementation* peer) {
-  const std::string file = SmolLm2();
+using bench::Row;
+using Reader = const wp_implementation*;
+
+// Reads a file from memory and looks for a key that is not there, so that no
+// value is handed out; a reader that knows no keys only verifies. False unless
+// the file was accepted.
+bool ReadBy(Reader reader, const std::string& file) {
   const wp_gguf_sink sink = Nowhere();
-  bool accepted = true;
-  const auto seconds = [&](const wp_implementation& reader) {
-    return Seconds([&] {
-      wp_gguf_input input{};
-      input.data = {reinterpret_cast<const std::uint8_t*>(file.data()),
-                    file.size()};
-      input.file_size = file.size();
-      wp_answer answer{};
-      reader.gguf_get(&input, {}, 4, &sink, &answer);
-      accepted &= answer.status == WP_STATUS_OK && answer.rule == nullptr;
-    });
-  };
-  std::vector<double> ratios;
-  for (auto _ : state) {
-    const double theirs = seconds(*peer);
-    const double ours = seconds(*GgufViewImplementation());
-    ratios.push_back(theirs / ours);
-    state.SetIterationTime(ours);
+  wp_gguf_input input{};
+  input.data = {reinterpret_cast<const std::uint8_t*>(file.data()),
+                file.size()};
+  input.file_size = file.size();
+  wp_answer answer{};
+  if (reader->gguf_get == nullptr) {
+    reader->gguf_parse(&input, &sink, &answer);
+    return answer.status == WP_STATUS_OK && answer.verdict == WP_ACCEPT;
   }
-  if (!accepted) state.SkipWithError("the header was not accepted");
-  state.counters["ratio"] = Median(ratios);
+  reader->gguf_get(&input, {}, 4, &sink, &answer);
+  return answer.status == WP_STATUS_OK && answer.rule == nullptr;
 }
 
-// The installed ggml, opened by its plug-in; null if it is not here.
-const wp_implementation* OpenGgml() {
+void OverWalk(benchmark::State& state, const std::string& file,
+              const Row& row) {
+  bool accepted = true;
+  bench::Compare(
+      state, row, [&] { benchmark::DoNotOptimize(WalkLengths(file.data())); },
+      [&] {
+        accepted &= std::holds_alternative<GgufView>(
+            ParseBytes(file, GgufProfile::kSpec));
+      });
+  if (!accepted) state.SkipWithError("the header was not accepted");
+}
+
+void OverReader(benchmark::State& state, const std::string& file,
+                const Row& row, Reader own, Reader peer) {
+  bool accepted = true;
+  bench::Compare(
+      state, row, [&] { accepted &= ReadBy(peer, file); },
+      [&] { accepted &= ReadBy(own, file); });
+  if (!accepted) state.SkipWithError("the header was not accepted");
+}
+
+// Ten times 10,000 keys against 100,000: 1 if the cost of a key stays.
+void KeysTenfold(benchmark::State& state, const Row& row, Reader own) {
+  const std::string few = ManyKeys(10000), many = ManyKeys(100000);
+  bench::Compare(
+      state, row,
+      [&] {
+        for (int i = 0; i < 10; ++i) ReadBy(own, few);
+      },
+      [&] { ReadBy(own, many); });
+}
+
+// An installed plug-in, or null.
+Reader OpenPlugin(const char* name, const std::string& arguments) {
   const std::string build = WEIGHTPROOF_BINARY_DIR;
-  void* const plugin =
-      dlopen((build + "/lib/plugin_ggml.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const plugin = dlopen((build + "/lib/plugin_" + name + ".so").c_str(),
+                              RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) return nullptr;
   const auto open = reinterpret_cast<wp_open_function>(
       dlsym(plugin, "wp_implementation_open"));
   if (open == nullptr) return nullptr;
-  const std::string arguments =
-      "metadata " + build +
-      "/drivers/ggml/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64";
   char error[256] = "";
   return open(arguments.c_str(), error, sizeof error);
 }
 
-void RegisterPeers() {
-  benchmark::RegisterBenchmark("PeerOverParse/reference", PeerOverParse,
-                               ReferenceImplementation())
-      ->UseManualTime();
-  if (const wp_implementation* ggml = OpenGgml()) {
-    benchmark::RegisterBenchmark("PeerOverParse/ggml", PeerOverParse, ggml)
-        ->UseManualTime();
+Reader OpenGgml() {
+  const std::string build = WEIGHTPROOF_BINARY_DIR;
+  return OpenPlugin(
+      "ggml", "metadata " + build +
+                  "/drivers/ggml/node_modules/@node-llama-cpp/linux-x64/bins/"
+                  "linux-x64");
+}
+
+Reader OpenModelvet() {
+  const std::string build = WEIGHTPROOF_BINARY_DIR;
+  return OpenPlugin("modelvet", build + "/drivers/modelvet/libmodelvet.so");
+}
+
+struct Readers {
+  Reader view, reference, ggml, modelvet;
+};
+
+void Add(const std::string& name,
+         const std::function<void(benchmark::State&)>& function) {
+  benchmark::RegisterBenchmark(name.c_str(), function)->UseManualTime();
+}
+
+std::string Named(Reader reader) {
+  return fmt::format("{} {}", reader->name, reader->version);
+}
+
+// file lives as long as the program.
+void AddHeader(const std::string& name, const std::string& work,
+               const std::string& file, const Readers& readers) {
+  Add("walk/" + name, [=, &file](benchmark::State& state) {
+    OverWalk(state, file, {work, "gguf_view", "walk over lengths", 0.25});
+  });
+  if (readers.ggml != nullptr) {
+    Add("ggml/" + name, [=, &file](benchmark::State& state) {
+      OverReader(state, file, {work, "gguf_view", Named(readers.ggml), 8},
+                 readers.view, readers.ggml);
+    });
+    Add("reference_ggml/" + name, [=, &file](benchmark::State& state) {
+      OverReader(state, file, {work, "reference", Named(readers.ggml), 1},
+                 readers.reference, readers.ggml);
+    });
+  }
+  if (readers.modelvet != nullptr) {
+    Add("modelvet/" + name, [=, &file](benchmark::State& state) {
+      OverReader(state, file, {work, "gguf_view", Named(readers.modelvet), 10},
+                 readers.view, readers.modelvet);
+    });
+  }
+}
+
+std::string ReadModel() {
+  std::ifstream in(
+      std::string(WEIGHTPROOF_BINARY_DIR) + "/models/gemma-3-270m-q4_k_m.gguf",
+      std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void AddAll() {
+  const Readers readers = {GgufViewImplementation(), ReferenceImplementation(),
+                           OpenGgml(), OpenModelvet()};
+  if (readers.ggml == nullptr) {
+    fmt::print(stderr, "ggml: NOT RUN: it is not installed\n");
+  }
+  if (readers.modelvet == nullptr) {
+    fmt::print(stderr, "modelvet: NOT RUN: it is not installed\n");
+  }
+  static const std::string shaped = SmolLm2();
+  AddHeader("smollm2", "GGUF header as SmolLM2's", shaped, readers);
+  static const std::string real = ReadModel();
+  if (real.empty()) {
+    fmt::print(stderr,
+               "Gemma 3 270M: NOT RUN: not fetched (./weightproof models)\n");
   } else {
-    fmt::print(stderr, "PeerOverParse/ggml: NOT RUN: ggml is not installed\n");
+    AddHeader("gemma3", "GGUF file, Gemma 3 270M", real, readers);
+  }
+  for (const Reader reader : {readers.view, readers.reference}) {
+    Add(fmt::format("keys/{}", reader->name), [=](benchmark::State& state) {
+      KeysTenfold(
+          state,
+          {"100,000 keys in one file", reader->name, "10 x 10,000 keys", 0.5},
+          reader);
+    });
   }
 }
 
@@ -262,9 +287,9 @@ void RegisterPeers() {
 }  // namespace weightproof::impls::testing
 
 int main(int argc, char** argv) {
-  weightproof::impls::testing::RegisterPeers();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  weightproof::impls::testing::AddAll();
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

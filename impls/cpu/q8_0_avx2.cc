@@ -1,5 +1,8 @@
-// AVX2 kernels: codes widened to int16, products by vpmaddwd. Exact for every
-// code: -128 x -128 twice is 32768 and fits the int32 of vpmaddwd.
+// AVX2 kernels. The quick form multiplies |w| by x with the sign of w, unsigned
+// by signed bytes: exact as long as no x is -128, whose negation wraps (two
+// products are at most 2 x 128 x 127, which fits 16 bits). Rows of x that have
+// such a code are multiplied by the wide form: codes widened to int16, products
+// by vpmaddwd, exact for all.
 #include "impls/cpu/q8_0.h"
 #include "impls/cpu/q8_0_cpu.h"
 
@@ -11,8 +14,12 @@
 namespace weightproof::impls {
 namespace {
 
-// Eight scales as f32, then eight blocks of 32 int16.
-constexpr std::uint64_t kGroup = 32 + 8 * 64;
+// Eight scales as f32, then eight blocks of 32 codes.
+constexpr std::uint64_t kCodes = 32;
+constexpr std::uint64_t kGroup = kCodes + 8 * 32;
+// A prepared column is 32 bytes, the first of which says whether a code is
+// -128, and its groups.
+constexpr std::uint64_t kHead = 32;
 
 // 16 codes as int16. Loading halves from memory spares a lane crossing.
 WP_INLINE __m256i Widen(const std::uint8_t* codes) {
@@ -25,49 +32,71 @@ WP_INLINE __m256i Product(const std::uint8_t* w, const std::uint8_t* x) {
                           _mm256_madd_epi16(Widen(w + 18), Widen(x + 18)));
 }
 
-// Block i, or zero where there is none.
-template <int i, int count>
-WP_INLINE __m256i ProductOf(const std::uint8_t* w, const std::uint8_t* x) {
-  if constexpr (i >= count)
-    return _mm256_setzero_si256();
-  else
-    return Product(w + i * kBlock, x + i * kBlock);
+WP_INLINE __m256i QuickProduct(__m256i w, __m256i x) {
+  return _mm256_madd_epi16(
+      _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w)),
+      _mm256_set1_epi16(1));
 }
 
-template <int count>
-WP_INLINE Eight Products(const std::uint8_t* w, const std::uint8_t* x) {
-  return {ProductOf<0, count>(w, x), ProductOf<1, count>(w, x),
-          ProductOf<2, count>(w, x), ProductOf<3, count>(w, x),
-          ProductOf<4, count>(w, x), ProductOf<5, count>(w, x),
-          ProductOf<6, count>(w, x), ProductOf<7, count>(w, x)};
-}
-
-WP_INLINE __m256i Load16(const std::uint8_t* at) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-}
-
-template <int i, int count>
-WP_INLINE __m256i GroupProductOf(const std::uint8_t* w,
-                                 const std::uint8_t* group) {
-  if constexpr (i >= count) {
-    return _mm256_setzero_si256();
-  } else {
-    const std::uint8_t* x = group + 32 + 64 * i;
-    const std::uint8_t* codes = w + i * kBlock + 2;
-    return _mm256_add_epi32(
-        _mm256_madd_epi16(Widen(codes), Load16(x)),
-        _mm256_madd_epi16(Widen(codes + 16), Load16(x + 32)));
+// Two rows of blocks.
+struct Blocks {
+  static constexpr std::uint64_t kStep = 8 * kBlock;
+  template <int count>
+  WP_INLINE_MEMBER __m256 Scales(const std::uint8_t* x) const {
+    return GatherScales<count>(x);
   }
-}
+  WP_INLINE_MEMBER __m256i Correct(__m256i sums, const std::uint8_t*) const {
+    return sums;
+  }
+};
 
-template <int count>
-WP_INLINE __m256i GroupSums(const std::uint8_t* w, const std::uint8_t* group) {
-  return SumEach(
-      {GroupProductOf<0, count>(w, group), GroupProductOf<1, count>(w, group),
-       GroupProductOf<2, count>(w, group), GroupProductOf<3, count>(w, group),
-       GroupProductOf<4, count>(w, group), GroupProductOf<5, count>(w, group),
-       GroupProductOf<6, count>(w, group), GroupProductOf<7, count>(w, group)});
-}
+struct QuickBlocks : Blocks {
+  __m256i least;  // code of x so far, in each byte
+  template <int i>
+  WP_INLINE_MEMBER __m256i Product(const std::uint8_t* w,
+                                   const std::uint8_t* x) {
+    const __m256i codes = LoadCodes(x + i * kBlock);
+    least = _mm256_min_epi8(least, codes);
+    return QuickProduct(LoadCodes(w + i * kBlock), codes);
+  }
+};
+
+struct WideBlocks : Blocks {
+  template <int i>
+  WP_INLINE_MEMBER __m256i Product(const std::uint8_t* w,
+                                   const std::uint8_t* x) const {
+    return impls::Product(w + i * kBlock, x + i * kBlock);
+  }
+};
+
+// Against a prepared column.
+struct Prepared {
+  static constexpr std::uint64_t kStep = kGroup;
+  template <int count>
+  WP_INLINE_MEMBER __m256 Scales(const std::uint8_t* group) const {
+    return LoadFloats(group);
+  }
+  WP_INLINE_MEMBER __m256i Correct(__m256i sums, const std::uint8_t*) const {
+    return sums;
+  }
+};
+
+struct QuickPrepared : Prepared {
+  template <int i>
+  WP_INLINE_MEMBER __m256i Product(const std::uint8_t* w,
+                                   const std::uint8_t* group) const {
+    return QuickProduct(LoadCodes(w + i * kBlock),
+                        LoadWords(group + kCodes + 32 * i));
+  }
+};
+
+struct WidePrepared : Prepared {
+  template <int i>
+  WP_INLINE_MEMBER __m256i Product(const std::uint8_t* w,
+                                   const std::uint8_t* group) const {
+    return impls::Product(w + i * kBlock, group + kCodes + 32 * i - 2);
+  }
+};
 
 }  // namespace
 }  // namespace weightproof::impls
@@ -77,17 +106,52 @@ WP_INLINE __m256i GroupSums(const std::uint8_t* w, const std::uint8_t* group) {
 namespace weightproof::impls {
 namespace {
 
+WP_INLINE bool HasLowest(__m256i codes) {
+  return _mm256_movemask_epi8(
+             _mm256_cmpeq_epi8(codes, _mm256_set1_epi8(-128))) != 0;
+}
+
+WP_FUNCTION float Dot(const std::uint8_t* w, const std::uint8_t* x,
+                      std::uint64_t blocks, std::uint8_t* isum) {
+  WideBlocks wide;
+  if (isum != nullptr) return DotAs<true>(wide, w, x, blocks, isum);
+  QuickBlocks quick;
+  quick.least = _mm256_setzero_si256();
+  const float value = DotAs<false>(quick, w, x, blocks, isum);
+  if (!HasLowest(quick.least)) [[likely]]
+    return value;
+  return DotAs<false>(wide, w, x, blocks, isum);
+}
+
+WP_FUNCTION void Rows(const std::uint8_t* w, const std::uint8_t* prepared,
+                      std::uint64_t blocks, std::uint64_t rows,
+                      std::uint8_t* y) {
+  const std::uint8_t* groups = prepared + kHead;
+  if (prepared[0] == 0) {
+    RowsAs(QuickPrepared{}, w, groups, blocks, rows, y);
+  } else {
+    RowsAs(WidePrepared{}, w, groups, blocks, rows, y);
+  }
+}
+
+std::uint64_t PreparedBytes(std::uint64_t blocks) {
+  return kHead + (blocks + 7) / 8 * kGroup;
+}
+
 WP_FUNCTION void Prepare(const std::uint8_t* x, std::uint64_t blocks,
                          std::uint8_t* prepared) {
-  if (blocks == 0) return;
   std::memset(prepared, 0, PreparedBytes(blocks));
-  PrepareScales(x, blocks, prepared);
+  std::uint8_t* groups = prepared + kHead;
+  PrepareScales<kGroup>(x, blocks, groups);
+  __m256i least = _mm256_setzero_si256();
   for (std::uint64_t b = 0; b < blocks; ++b) {
-    std::uint8_t* y = prepared + b / 8 * kGroup + 32 + 64 * (b % 8);
-    const std::uint8_t* codes = x + b * kBlock + 2;
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), Widen(codes));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + 32), Widen(codes + 16));
+    const __m256i codes = LoadCodes(x + b * kBlock);
+    least = _mm256_min_epi8(least, codes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(groups + b / 8 * kGroup +
+                                                   kCodes + 32 * (b % 8)),
+                        codes);
   }
+  prepared[0] = HasLowest(least) ? 1 : 0;
 }
 
 constexpr Q80Kernels kAvx2 = {"q8_0_avx2", MissingForAvx2, Quantize, Dequantize,

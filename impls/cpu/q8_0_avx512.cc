@@ -18,56 +18,54 @@ namespace {
 constexpr std::uint64_t kCodes = 64;
 constexpr std::uint64_t kGroup = kCodes + 8 * 32;
 
-WP_INLINE __m256i Offset(const std::uint8_t* block) {
-  return _mm256_xor_si256(LoadCodes(block),
-                          _mm256_set1_epi8(static_cast<char>(0x80)));
+WP_INLINE __m256i AllBytes(int value) {
+  return _mm256_set1_epi8(static_cast<char>(value));
 }
 
-template <int i, int count>
-WP_INLINE __m256i ProductOf(const std::uint8_t* w, const std::uint8_t* x) {
-  const __m256i zero = _mm256_setzero_si256();
-  if constexpr (i >= count) {
-    return zero;
-  } else {
+WP_INLINE __m256i Raised(const std::uint8_t* block) {
+  return _mm256_xor_si256(LoadCodes(block), AllBytes(0x80));
+}
+
+// Two rows of blocks. 128 not(x) is -128 x - 128: what the raised side adds is
+// taken away again by a second product, but for 512 in each lane of four codes.
+struct Blocks {
+  static constexpr std::uint64_t kStep = 8 * kBlock;
+  template <int i>
+  WP_INLINE_MEMBER __m256i Product(const std::uint8_t* w,
+                                   const std::uint8_t* x) const {
     const __m256i codes = LoadCodes(x + i * kBlock);
-    const __m256i bias = _mm256_dpbusd_epi32(
-        zero, _mm256_set1_epi8(static_cast<char>(0x80)), codes);
-    return _mm256_sub_epi32(
-        _mm256_dpbusd_epi32(zero, Offset(w + i * kBlock), codes), bias);
+    const __m256i raised = _mm256_dpbusd_epi32(_mm256_set1_epi32(512),
+                                               Raised(w + i * kBlock), codes);
+    return _mm256_dpbusd_epi32(raised, AllBytes(0x80),
+                               _mm256_xor_si256(codes, AllBytes(0xff)));
   }
-}
-
-template <int count>
-WP_INLINE Eight Products(const std::uint8_t* w, const std::uint8_t* x) {
-  return {ProductOf<0, count>(w, x), ProductOf<1, count>(w, x),
-          ProductOf<2, count>(w, x), ProductOf<3, count>(w, x),
-          ProductOf<4, count>(w, x), ProductOf<5, count>(w, x),
-          ProductOf<6, count>(w, x), ProductOf<7, count>(w, x)};
-}
-
-template <int i, int count>
-WP_INLINE __m256i GroupProductOf(const std::uint8_t* w,
-                                 const std::uint8_t* group) {
-  const __m256i zero = _mm256_setzero_si256();
-  if constexpr (i >= count) {
-    return zero;
-  } else {
-    const __m256i codes = _mm256_loadu_si256(
-        reinterpret_cast<const __m256i*>(group + kCodes + 32 * i));
-    return _mm256_dpbusd_epi32(zero, Offset(w + i * kBlock), codes);
+  WP_INLINE_MEMBER __m256i Correct(__m256i sums, const std::uint8_t*) const {
+    return sums;
   }
-}
+  template <int count>
+  WP_INLINE_MEMBER __m256 Scales(const std::uint8_t* x) const {
+    return GatherScales<count>(x);
+  }
+};
 
-template <int count>
-WP_INLINE __m256i GroupSums(const std::uint8_t* w, const std::uint8_t* group) {
-  const __m256i sums = SumEach(
-      {GroupProductOf<0, count>(w, group), GroupProductOf<1, count>(w, group),
-       GroupProductOf<2, count>(w, group), GroupProductOf<3, count>(w, group),
-       GroupProductOf<4, count>(w, group), GroupProductOf<5, count>(w, group),
-       GroupProductOf<6, count>(w, group), GroupProductOf<7, count>(w, group)});
-  return _mm256_add_epi32(
-      sums, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(group + 32)));
-}
+// Against a prepared column.
+struct Prepared {
+  static constexpr std::uint64_t kStep = kGroup;
+  template <int i>
+  WP_INLINE_MEMBER __m256i Product(const std::uint8_t* w,
+                                   const std::uint8_t* group) const {
+    return _mm256_dpbusd_epi32(_mm256_setzero_si256(), Raised(w + i * kBlock),
+                               LoadWords(group + kCodes + 32 * i));
+  }
+  WP_INLINE_MEMBER __m256i Correct(__m256i sums,
+                                   const std::uint8_t* group) const {
+    return _mm256_add_epi32(sums, LoadWords(group + 32));
+  }
+  template <int count>
+  WP_INLINE_MEMBER __m256 Scales(const std::uint8_t* group) const {
+    return LoadFloats(group);
+  }
+};
 
 }  // namespace
 }  // namespace weightproof::impls
@@ -77,11 +75,28 @@ WP_INLINE __m256i GroupSums(const std::uint8_t* w, const std::uint8_t* group) {
 namespace weightproof::impls {
 namespace {
 
+WP_FUNCTION float Dot(const std::uint8_t* w, const std::uint8_t* x,
+                      std::uint64_t blocks, std::uint8_t* isum) {
+  Blocks form;
+  return isum != nullptr ? DotAs<true>(form, w, x, blocks, isum)
+                         : DotAs<false>(form, w, x, blocks, isum);
+}
+
+WP_FUNCTION void Rows(const std::uint8_t* w, const std::uint8_t* prepared,
+                      std::uint64_t blocks, std::uint64_t rows,
+                      std::uint8_t* y) {
+  RowsAs(Prepared{}, w, prepared, blocks, rows, y);
+}
+
+std::uint64_t PreparedBytes(std::uint64_t blocks) {
+  return (blocks + 7) / 8 * kGroup;
+}
+
 void Prepare(const std::uint8_t* x, std::uint64_t blocks,
              std::uint8_t* prepared) {
   if (blocks == 0) return;
   std::memset(prepared, 0, PreparedBytes(blocks));
-  PrepareScales(x, blocks, prepared);
+  PrepareScales<kGroup>(x, blocks, prepared);
   for (std::uint64_t b = 0; b < blocks; ++b) {
     std::uint8_t* group = prepared + b / 8 * kGroup;
     const std::uint8_t* codes = x + b * kBlock + 2;

@@ -1,182 +1,180 @@
-// The numeric kernels against ggml's for the same instruction set and against
-// a plain read of the same bytes.
+// The numeric kernels against ggml's for the same instruction set, and against
+// plain loops that read or fill the same bytes.
 //
-// Ratios are taken inside one process, peer and own by turns; the counter
-// "ratio" is the median of time of the peer over own time.
-#include <benchmark/benchmark.h>
+//   q8_0_bench avx2|avx512 [Google Benchmark's flags]
+//
+// One instruction set a process, which can know but one CPU library of ggml.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
-#include <ctime>
+#include <functional>
 #include <random>
+#include <thread>
 
 #include "build_paths.h"
 #include "impls/cpu/q8_0.h"
+#include "impls/cpu/q8_0_bench_loops.h"
 #include "impls/cpu/q8_0_testing.h"
+#include "impls/ratio_bench.h"
 
 namespace weightproof::impls {
 namespace {
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+using bench::Clock;
+using bench::Row;
 
-// Time of this thread on a processor: the machine may be shared.
-double Now() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         1e-9 * static_cast<double>(now.tv_nsec);
-}
+using Peer = const wp_implementation*;
 
-template <typename Work>
-double Seconds(const Work& work) {
-  const double start = Now();
-  work();
-  return Now() - start;
-}
+// What is compared, and by which numbers it is judged.
+struct Subject {
+  const Q80Kernels* kernels;
+  const wp_implementation* own;
+  const char* ggml;  // its CPU library
+  double matvec_target;
+};
 
-// Runs peer and own by turns; bytes are those of one turn.
-template <typename Peer, typename Own>
-void Compare(benchmark::State& state, const Peer& peer, const Own& own,
-             std::size_t bytes) {
-  std::vector<double> ratios;
-  peer(), own();
-  for (auto _ : state) {
-    const double theirs = Seconds(peer);
-    const double ours = Seconds(own);
-    ratios.push_back(theirs / ours);
-    state.SetIterationTime(ours);
-  }
-  state.counters["ratio"] = Median(ratios);
-  state.SetBytesProcessed(state.iterations() *
-                          static_cast<std::int64_t>(bytes));
+constexpr std::uint64_t kBlock = 34;
+
+// Blocks as a quantizer writes them.
+Image Quantized(std::uint64_t blocks) {
+  std::mt19937_64 random(1);
+  const Image floats = FloatBlocks(5, blocks, random);
+  Image image(kBlock * blocks);
+  Q80ScalarKernels().quantize(floats.data(), blocks, image.data());
+  return image;
 }
 
 // rows x blocks of weights and one column of activations.
 struct Operands {
   std::uint64_t blocks, rows;
-  Image w, x, prepared;
-  Image y;
+  LargeBuffer w;
+  Image x, prepared, y;
 
   Operands(const Q80Kernels& kernels, std::uint64_t row_blocks,
            std::uint64_t row_count)
-      : blocks(row_blocks), rows(row_count) {
-    std::mt19937_64 random(1);
-    w = Q80Blocks(4, 64, random);
-    const Image unit = w;
-    w.resize(34 * blocks * rows);
-    for (std::size_t at = 0; at < w.size(); at += unit.size()) {
-      std::copy_n(unit.begin(), std::min(unit.size(), w.size() - at),
-                  w.begin() + static_cast<long>(at));
-    }
-    x = Q80Blocks(4, blocks, random);
-    prepared.resize(kernels.prepared_bytes(blocks));
+      : blocks(row_blocks),
+        rows(row_count),
+        w(kBlock * row_blocks * row_count),
+        x(Quantized(row_blocks)),
+        prepared(kernels.prepared_bytes(row_blocks)),
+        y(4 * row_count) {
+    w.FillWith(Quantized(64));
     kernels.prepare(x.data(), blocks, prepared.data());
-    y.resize(4 * rows);
   }
-  const std::uint8_t* Row(std::uint64_t r) const {
-    return w.data() + 34 * blocks * r;
+  const std::uint8_t* WeightRow(std::uint64_t r) const {
+    return w.data() + kBlock * blocks * r;
   }
+  float* Output() { return reinterpret_cast<float*>(y.data()); }
 };
 
-using Peer = const wp_implementation*;
-
-void DotPeer(Peer peer, Operands& o) {
+void DotRows(Peer peer, Operands& o) {
   wp_answer answer{};
   for (std::uint64_t r = 0; r < o.rows; ++r) {
-    peer->q8_0_dot(nullptr, o.Row(r), o.x.data(), 32 * o.blocks,
-                   reinterpret_cast<float*>(o.y.data()) + r, nullptr, &answer);
+    peer->q8_0_dot(nullptr, o.WeightRow(r), o.x.data(), 32 * o.blocks,
+                   o.Output() + r, nullptr, &answer);
   }
 }
 
-void MatvecOverPeerDot(benchmark::State& state, const Q80Kernels& kernels,
-                       Peer peer) {
-  Operands o(kernels, static_cast<std::uint64_t>(state.range(0)) / 32, 96);
-  Compare(
-      state, [&] { DotPeer(peer, o); },
-      [&] {
-        kernels.rows(o.w.data(), o.prepared.data(), o.blocks, o.rows,
-                     o.y.data());
-      },
-      o.w.size());
+void MatvecRows(const Q80Kernels& kernels, Operands& o) {
+  kernels.rows(o.w.data(), o.prepared.data(), o.blocks, o.rows, o.y.data());
 }
 
-void DotOverPeerDot(benchmark::State& state, const Q80Kernels& kernels,
-                    Peer peer) {
-  Operands o(kernels, static_cast<std::uint64_t>(state.range(0)) / 32, 96);
-  Compare(
-      state, [&] { DotPeer(peer, o); },
+void Matvec(benchmark::State& state, const Subject& subject, Peer peer,
+            const Row& row, std::uint64_t n, std::uint64_t rows) {
+  Operands o(*subject.kernels, n / 32, rows);
+  Row sized = row;
+  sized.bytes = o.w.size();
+  bench::Compare(
+      state, sized, [&] { DotRows(peer, o); },
+      [&] { MatvecRows(*subject.kernels, o); });
+}
+
+void Dot(benchmark::State& state, const Subject& subject, Peer peer,
+         const Row& row, std::uint64_t n) {
+  Operands o(*subject.kernels, n / 32, 96);
+  Row sized = row;
+  sized.bytes = o.w.size();
+  bench::Compare(
+      state, sized, [&] { DotRows(peer, o); },
       [&] {
         for (std::uint64_t r = 0; r < o.rows; ++r) {
-          const float value =
-              kernels.dot(o.Row(r), o.x.data(), o.blocks, nullptr);
-          std::memcpy(o.y.data() + 4 * r, &value, 4);
+          o.Output()[r] = subject.kernels->dot(o.WeightRow(r), o.x.data(),
+                                               o.blocks, nullptr);
         }
-      },
-      o.w.size());
+      });
 }
 
-void QuantizeOverPeer(benchmark::State& state, const Q80Kernels& kernels,
-                      Peer peer) {
+constexpr std::uint64_t kLargeRows = (std::uint64_t{1} << 30) / (kBlock * 128);
+
+// 1 GiB of weights against a loop that reads them.
+void MatvecOverRead(benchmark::State& state, const Subject& subject,
+                    const Row& row, std::uint32_t threads) {
+  Operands o(*subject.kernels, 128, kLargeRows);
+  Row sized = row;
+  sized.bytes = o.w.size();
+  sized.clock = threads > 1 ? Clock::kWall : Clock::kThread;
+  bench::Compare(
+      state, sized, [&] { ReadAll(o.w.data(), o.w.size(), threads); },
+      [&] {
+        wp_answer answer{};
+        subject.own->q8_0_matvec(nullptr, o.w.data(), o.x.data(), nullptr,
+                                 32 * o.blocks, o.rows, 1, threads, o.Output(),
+                                 &answer);
+      });
+}
+
+void Quantize(benchmark::State& state, const Subject& subject, Peer peer,
+              const Row& row) {
   std::mt19937_64 random(2);
-  const std::uint64_t blocks = 1024;
-  const Image x = FloatBlocks(5, blocks, random);
-  Image y(34 * blocks);
+  constexpr std::uint64_t kBlocks = 1024;
+  const Image x = FloatBlocks(5, kBlocks, random);
+  Image y(kBlock * kBlocks);
+  Row sized = row;
+  sized.bytes = x.size();
   wp_answer answer{};
-  Compare(
-      state,
+  bench::Compare(
+      state, sized,
       [&] {
         peer->q8_0_quantize(nullptr, reinterpret_cast<const float*>(x.data()),
-                            32 * blocks, 1, y.data(), &answer);
+                            32 * kBlocks, 1, y.data(), &answer);
       },
-      [&] { kernels.quantize(x.data(), blocks, y.data()); }, x.size());
+      [&] { subject.kernels->quantize(x.data(), kBlocks, y.data()); });
 }
 
-void DequantizeOverPeer(benchmark::State& state, const Q80Kernels& kernels,
-                        Peer peer) {
-  std::mt19937_64 random(3);
-  const std::uint64_t blocks = 1024;
-  const Image x = Q80Blocks(4, blocks, random);
-  Image y(128 * blocks);
+void Dequantize(benchmark::State& state, const Subject& subject, Peer peer,
+                const Row& row) {
+  constexpr std::uint64_t kBlocks = 1024;
+  const Image x = Quantized(kBlocks);
+  LargeBuffer y(128 * kBlocks);
+  Row sized = row;
+  sized.bytes = y.size();
   wp_answer answer{};
-  Compare(
-      state,
+  bench::Compare(
+      state, sized,
       [&] {
-        peer->q8_0_dequantize(nullptr, x.data(), 32 * blocks, 1,
+        peer->q8_0_dequantize(nullptr, x.data(), 32 * kBlocks, 1,
                               reinterpret_cast<float*>(y.data()), &answer);
       },
-      [&] { kernels.dequantize(x.data(), blocks, y.data()); }, y.size());
+      [&] { subject.kernels->dequantize(x.data(), kBlocks, y.data()); });
 }
 
-// Weights far beyond the caches against a sum of the same bytes.
-void MatvecOverRead(benchmark::State& state, const Q80Kernels& kernels) {
-  Operands o(kernels, 128, 120000);  // 522 MB
-  std::uint64_t sum = 0;
-  Compare(
-      state,
-      [&] {
-        for (std::size_t at = 0; at + 64 <= o.w.size(); at += 64) {
-          std::uint64_t words[8];
-          std::memcpy(words, o.w.data() + at, sizeof(words));
-          for (const std::uint64_t word : words) sum += word;
-        }
-        benchmark::DoNotOptimize(sum);
-      },
-      [&] {
-        kernels.rows(o.w.data(), o.prepared.data(), o.blocks, o.rows,
-                     o.y.data());
-      },
-      o.w.size());
+// 512 MiB of floats against a loop that fills them.
+void DequantizeOverFill(benchmark::State& state, const Subject& subject,
+                        const Row& row) {
+  constexpr std::uint64_t kBlocks = (std::uint64_t{1} << 29) / 128;
+  LargeBuffer x(kBlock * kBlocks), y(128 * kBlocks);
+  x.FillWith(Quantized(64));
+  y.FillWith(Image(4096, 1));
+  Row sized = row;
+  sized.bytes = y.size();
+  bench::Compare(
+      state, sized, [&] { FillAll(y.data(), y.size()); },
+      [&] { subject.kernels->dequantize(x.data(), kBlocks, y.data()); });
 }
 
 // The installed ggml, opened by its plug-in; null if it is not here.
-Peer OpenGgml(const char* which) {
+Peer OpenGgml(const std::string& what) {
   const std::string build = WEIGHTPROOF_BINARY_DIR;
   void* const plugin =
       dlopen((build + "/lib/plugin_ggml.so").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -185,58 +183,107 @@ Peer OpenGgml(const char* which) {
       dlsym(plugin, "wp_implementation_open"));
   if (open == nullptr) return nullptr;
   const std::string arguments = fmt::format(
-      "cpu {} {}/drivers/ggml/node_modules/@node-llama-cpp/linux-x64/bins/"
+      "{} {}/drivers/ggml/node_modules/@node-llama-cpp/linux-x64/bins/"
       "linux-x64",
-      which, build);
+      what, build);
   char error[256] = "";
   return open(arguments.c_str(), error, sizeof(error));
 }
 
-// cpu names the ggml library; one a process, which knows one ggml.
-void Register(const Q80Kernels& kernels, const char* cpu) {
-  if (const char* missing = kernels.missing()) {
-    fmt::print(stderr, "{}: NOT RUN: {}\n", kernels.name, missing);
-    return;
+using Function = std::function<void(benchmark::State&)>;
+
+void Add(const char* name, const Subject& subject, const Function& function) {
+  benchmark::RegisterBenchmark(
+      fmt::format("{}/{}", name, subject.kernels->name).c_str(), function)
+      ->UseManualTime();
+}
+
+void AddLoops(const Subject& subject) {
+  const std::string own = subject.kernels->name;
+  Add("matvec_dram_read_1", subject, [=](benchmark::State& state) {
+    MatvecOverRead(state, subject,
+                   {"matvec, 1 GiB, 1 thread", own, "read loop", 0.92}, 1);
+  });
+  Add("matvec_dram_read_2", subject, [=](benchmark::State& state) {
+    MatvecOverRead(state, subject,
+                   {"matvec, 1 GiB, 2 threads", own, "read loop", 0.85}, 2);
+  });
+  Add("dequantize_dram_fill", subject, [=](benchmark::State& state) {
+    DequantizeOverFill(state, subject,
+                       {"dequantize, 512 MiB of f32", own, "fill loop", 0.9});
+  });
+}
+
+void AddGgml(const Subject& subject, Peer cpu, Peer base) {
+  const std::string own = subject.kernels->name;
+  const std::string peer =
+      fmt::format("ggml {}, {}", cpu->version, subject.ggml);
+  for (const std::uint64_t n : {4096, 576}) {
+    const double matvec = n == 4096 ? subject.matvec_target : 0;
+    const double dot = n == 4096 ? 1.0 : 0;
+    Add(n == 4096 ? "matvec_4096" : "matvec_576", subject,
+        [=](benchmark::State& state) {
+          Matvec(state, subject, cpu,
+                 {fmt::format("matvec, n = {}, in L2", n), own, peer, matvec},
+                 n, 96);
+        });
+    Add(n == 4096 ? "dot_4096" : "dot_576", subject,
+        [=](benchmark::State& state) {
+          Dot(state, subject, cpu,
+              {fmt::format("dot, n = {}, in L2", n), own, peer, dot}, n);
+        });
   }
-  const auto add = [&](const char* what, auto function, auto... more) {
-    return benchmark::RegisterBenchmark(
-               fmt::format("{}/{}", what, kernels.name).c_str(), function,
-               kernels, more...)
-        ->UseManualTime();
-  };
-  add("MatvecOverRead", MatvecOverRead)->Unit(benchmark::kMillisecond);
-  const Peer peer = OpenGgml(cpu);
-  if (peer == nullptr) {
-    fmt::print(stderr, "{}: peers NOT RUN: ggml is not installed\n",
-               kernels.name);
-    return;
+  Add("matvec_dram_ggml", subject, [=](benchmark::State& state) {
+    Matvec(state, subject, cpu, {"matvec, 1 GiB, 1 thread", own, peer}, 4096,
+           kLargeRows);
+  });
+  Add("quantize", subject, [=](benchmark::State& state) {
+    Quantize(state, subject, cpu, {"quantize, in cache", own, peer, 1.15});
+  });
+  if (base == nullptr) return;
+  const std::string base_name = fmt::format("ggml {}, base", base->version);
+  Add("dequantize", subject, [=](benchmark::State& state) {
+    Dequantize(state, subject, base,
+               {"dequantize, in cache", own, base_name, 1.2});
+  });
+}
+
+// "NAME: NOT RUN: why" on standard error.
+void NotRun(const char* name, const std::string& why) {
+  fmt::print(stderr, "{}: NOT RUN: {}\n", name, why);
+}
+
+int Main(int argc, char** argv) {
+  const std::string which = argc > 1 ? argv[1] : "";
+  if (which != "avx2" && which != "avx512") {
+    fmt::print(stderr, "usage: q8_0_bench avx2|avx512 [flags]\n");
+    return 2;
   }
-  add("MatvecOverGgmlDot", MatvecOverPeerDot, peer)->Arg(4096)->Arg(576);
-  add("DotOverGgmlDot", DotOverPeerDot, peer)->Arg(4096)->Arg(576);
-  add("QuantizeOverGgml", QuantizeOverPeer, peer);
-  if (peer->q8_0_dequantize != nullptr) {
-    add("DequantizeOverGgml", DequantizeOverPeer, peer);
+  argv[1] = argv[0];
+  --argc, ++argv;
+  const bool wide = which == "avx512";
+  static Subject subject;
+  subject = {wide ? &Q80Avx512Kernels() : &Q80Avx2Kernels(),
+             wide ? Q80Avx512Implementation() : Q80Avx2Implementation(),
+             wide ? "zen4" : "haswell", wide ? 1.6 : 1.25};
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  if (const char* missing = subject.kernels->missing()) {
+    NotRun(subject.kernels->name, missing);
+    return 0;
   }
+  AddLoops(subject);
+  const Peer cpu = OpenGgml(fmt::format("cpu {}", subject.ggml));
+  if (cpu == nullptr) {
+    NotRun(subject.kernels->name, "against ggml: it is not installed");
+  } else {
+    AddGgml(subject, cpu, OpenGgml("ref"));
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
 }
 
 }  // namespace
 }  // namespace weightproof::impls
 
-// q8_0_bench [avx2|avx512] [Google Benchmark's flags]
-int main(int argc, char** argv) {
-  using namespace weightproof::impls;
-  const bool avx2 = argc > 1 && std::strcmp(argv[1], "avx2") == 0;
-  const bool avx512 = argc > 1 && std::strcmp(argv[1], "avx512") == 0;
-  const Q80Kernels& kernels = avx2     ? Q80Avx2Kernels()
-                              : avx512 ? Q80Avx512Kernels()
-                                       : BestQ80Kernels();
-  if (avx2 || avx512) {
-    argv[1] = argv[0];
-    --argc, ++argv;
-  }
-  Register(kernels, kernels.name == Q80Avx2Kernels().name ? "haswell" : "zen4");
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}
+int main(int argc, char** argv) { return weightproof::impls::Main(argc, argv); }

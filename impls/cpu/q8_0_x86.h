@@ -15,8 +15,9 @@
 
 #include "impls/cpu/q8_0.h"
 
-#define WP_INLINE \
-  static inline __attribute__((always_inline, target(WP_TARGET)))
+#define WP_INLINE_MEMBER \
+  inline __attribute__((always_inline, target(WP_TARGET)))
+#define WP_INLINE static WP_INLINE_MEMBER
 #define WP_FUNCTION __attribute__((target(WP_TARGET)))
 
 namespace weightproof::impls {
@@ -24,8 +25,12 @@ namespace {
 
 constexpr std::uint64_t kBlock = 34;
 
+WP_INLINE __m256i LoadWords(const std::uint8_t* at) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+}
+
 WP_INLINE __m256i LoadCodes(const std::uint8_t* block) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + 2));
+  return LoadWords(block + 2);
 }
 
 WP_INLINE __m256 LoadFloats(const std::uint8_t* at) {
@@ -39,7 +44,7 @@ inline std::uint64_t LoadScale(const std::uint8_t* block) {
 }
 
 // The scales of count <= 8 blocks; the others are +0. Scalar loads and shifts
-// are faster than inserting words.
+// are faster than inserting or blending words: the vector pipes are busy.
 template <int count>
 WP_INLINE __m256 GatherScales(const std::uint8_t* b) {
   std::uint64_t low = LoadScale(b);
@@ -55,11 +60,6 @@ WP_INLINE __m256 GatherScales(const std::uint8_t* b) {
                                         static_cast<long long>(low)));
 }
 
-// Eight vectors of eight int32, one for each block.
-struct Eight {
-  __m256i v0, v1, v2, v3, v4, v5, v6, v7;
-};
-
 WP_INLINE __m256i AddPairs32(__m256i a, __m256i b) {
   return _mm256_add_epi32(_mm256_unpacklo_epi32(a, b),
                           _mm256_unpackhi_epi32(a, b));
@@ -68,16 +68,6 @@ WP_INLINE __m256i AddPairs32(__m256i a, __m256i b) {
 WP_INLINE __m256i AddPairs64(__m256i a, __m256i b) {
   return _mm256_add_epi32(_mm256_unpacklo_epi64(a, b),
                           _mm256_unpackhi_epi64(a, b));
-}
-
-// Lane i of the result is the sum of vector i.
-WP_INLINE __m256i SumEach(const Eight& e) {
-  const __m256i low =
-      AddPairs64(AddPairs32(e.v0, e.v1), AddPairs32(e.v2, e.v3));
-  const __m256i high =
-      AddPairs64(AddPairs32(e.v4, e.v5), AddPairs32(e.v6, e.v7));
-  return _mm256_add_epi32(_mm256_permute2x128_si256(low, high, 0x20),
-                          _mm256_permute2x128_si256(low, high, 0x31));
 }
 
 // Accumulator k holds lanes 8k .. 8k+7 of the published order.
@@ -97,10 +87,6 @@ WP_INLINE float Join(const Lanes& l) {
                                  _mm256_extractf128_ps(eight, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-}
-
-WP_INLINE __m256 Accumulate(__m256 sum, __m256 scale, __m256i isum) {
-  return _mm256_add_ps(sum, _mm256_mul_ps(scale, _mm256_cvtepi32_ps(isum)));
 }
 
 // ---- quantize ----
@@ -215,7 +201,22 @@ WP_FUNCTION bool Quantize(const std::uint8_t* x, std::uint64_t blocks,
 
 // ---- dequantize, f16 ----
 
-WP_FUNCTION void Dequantize(const std::uint8_t* x, std::uint64_t blocks,
+// Outputs that fit no cache are written past it: reading lines only to
+// overwrite them would take half of the memory's speed.
+constexpr std::uint64_t kStreamBlocks = (std::uint64_t{16} << 20) / 128;
+
+template <bool kStream>
+WP_INLINE void StoreFloats(std::uint8_t* at, __m256 value) {
+  auto* y = reinterpret_cast<float*>(at);
+  if constexpr (kStream) {
+    _mm256_stream_ps(y, value);
+  } else {
+    _mm256_storeu_ps(y, value);
+  }
+}
+
+template <bool kStream>
+WP_INLINE void DequantizeTo(const std::uint8_t* x, std::uint64_t blocks,
                             std::uint8_t* y) {
   for (; blocks > 0; --blocks, x += kBlock, y += 128) {
     const __m256 d = _mm256_broadcastss_ps(
@@ -223,10 +224,19 @@ WP_FUNCTION void Dequantize(const std::uint8_t* x, std::uint64_t blocks,
     for (int i = 0; i < 32; i += 8) {
       const __m256i codes = _mm256_cvtepi8_epi32(
           _mm_loadl_epi64(reinterpret_cast<const __m128i*>(x + 2 + i)));
-      _mm256_storeu_ps(reinterpret_cast<float*>(y + 4 * i),
-                       _mm256_mul_ps(_mm256_cvtepi32_ps(codes), d));
+      StoreFloats<kStream>(y + 4 * i,
+                           _mm256_mul_ps(_mm256_cvtepi32_ps(codes), d));
     }
   }
+}
+
+WP_FUNCTION void Dequantize(const std::uint8_t* x, std::uint64_t blocks,
+                            std::uint8_t* y) {
+  if (blocks < kStreamBlocks || reinterpret_cast<std::uintptr_t>(y) % 32 != 0) {
+    return DequantizeTo<false>(x, blocks, y);
+  }
+  DequantizeTo<true>(x, blocks, y);
+  _mm_sfence();
 }
 
 WP_FUNCTION void F16FromF32(const std::uint8_t* x, std::uint64_t count,

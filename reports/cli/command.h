@@ -47,6 +47,7 @@ void AddDiff(CLI::App& app, const Places& places, Action& action);
 void AddAsm(CLI::App& app, const Places& places, Action& action);
 void AddDisasm(CLI::App& app, const Places& places, Action& action);
 void AddExport(CLI::App& app, const Places& places, Action& action);
+void AddBench(CLI::App& app, const Places& places, Action& action);
 void AddDoctor(CLI::App& app, const Places& places, Action& action);
 
 // "weightproof: message" on standard error, made printable. Returns code.

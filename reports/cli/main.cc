@@ -28,6 +28,7 @@ int Main(int argc, char** argv) {
   AddAsm(app, places, action);
   AddDisasm(app, places, action);
   AddExport(app, places, action);
+  AddBench(app, places, action);
   AddDoctor(app, places, action);
   try {
     app.parse(argc, argv);
