@@ -141,6 +141,16 @@ TEST_F(HostileTest, OneShotCommandsAcceptRejectAndCrash) {
   EXPECT_EQ(Find(result, name, "c-trigger")->signal, "SIGSEGV");
 }
 
+TEST_F(HostileTest, OneShotCommandsGetTheFileAsLastArgument) {
+  options_.one_shot = "false";
+  const RunResult result = RunIt();
+  EXPECT_EQ(ExitCode(result), 0);  // all of these vectors are to be rejected
+  const std::string name = result.implementations[0].name;
+  EXPECT_EQ(Find(result, name, "b-2")->verdict, "reject");
+  options_.one_shot = "test -e";
+  EXPECT_EQ(ExitCode(RunIt()), 1);
+}
+
 TEST_F(HostileTest, UnknownNamesAndEmptySelectionsAreUsageErrors) {
   options_.names = {"no-such-thing"};
   EXPECT_EQ(ErrorOf().exit_code, 2);

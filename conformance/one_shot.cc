@@ -74,15 +74,13 @@ Reply FromExit(int status, std::string stderr_tail) {
 
 }  // namespace
 
-std::expected<std::string, std::string> OneShotCommand(
-    const std::string& command, const std::string& file) {
+std::string OneShotCommand(const std::string& command,
+                           const std::string& file) {
   constexpr std::string_view kMark = "{file}";
+  const std::string quoted = Quoted(file);
   std::string result = command;
   std::size_t at = result.find(kMark);
-  if (at == result.npos) {
-    return std::unexpected("the command has no {file}");
-  }
-  const std::string quoted = Quoted(file);
+  if (at == result.npos) return command + ' ' + quoted;
   while (at != result.npos) {
     result.replace(at, kMark.size(), quoted);
     at = result.find(kMark, at + quoted.size());

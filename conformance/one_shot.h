@@ -12,10 +12,9 @@
 
 namespace weightproof::conformance {
 
-// The command with {file} replaced by the path, quoted for /bin/sh; an error
-// if it has no {file}.
-std::expected<std::string, std::string> OneShotCommand(
-    const std::string& command, const std::string& file);
+// The command with {file} replaced by the path, quoted for /bin/sh; a command
+// without {file} gets the path as its last argument.
+std::string OneShotCommand(const std::string& command, const std::string& file);
 
 // Runs it under the limits of spec; spec.argv is not used. Output is ignored,
 // stderr kept.

@@ -52,9 +52,9 @@ std::vector<std::string> VariantsFor(const Vector& vector, const Hello& hello,
 
 Reply OneShotReply(const RunShared& shared, const Target& target,
                    const Case& one, bool large) {
-  const auto command =
+  const std::string command =
       OneShotCommand(target.one_shot, shared.files.File(one.vector).string());
-  return RunOneShot(*command, target.spec, large, one.obey_permissions,
+  return RunOneShot(command, target.spec, large, one.obey_permissions,
                     shared.stop);
 }
 

@@ -145,8 +145,6 @@ std::expected<std::vector<Target>, RunError> SelectTargets(
     selected.push_back(CommandTarget(options));
   }
   if (!options.one_shot.empty()) {
-    const auto command = OneShotCommand(options.one_shot, "x");
-    if (!command) return Error(2, "--one-shot: " + command.error());
     selected.push_back(OneShotTarget(options));
   }
   if (selected.empty() || !options.names.empty()) {

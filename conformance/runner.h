@@ -34,7 +34,8 @@ struct RunOptions {
   std::vector<std::string> names;
   // A driver speaking the protocol, run by /bin/sh -c.
   std::string driver_command;
-  // A command with {file}: exit 0 accept, 1 reject, anything else a crash.
+  // A command on {file}, its last word by default: exit 0 accept, 1 reject,
+  // anything else a crash.
   std::string one_shot;
   // A journal or a recording made elsewhere: judged without any driver.
   std::filesystem::path answers;

@@ -179,7 +179,8 @@ void AddRepro(CLI::App& app, const Places& places, Action& action) {
                                           "A command that speaks the protocol");
   repro
       ->add_option("--one-shot", arguments->one_shot,
-                   "A command with {file}: exit 0 accepts, 1 rejects")
+                   "A command on {file} (default: its last word): exit 0 "
+                   "accepts, 1 rejects")
       ->excludes(driver);
   repro->add_option("--variant", arguments->variant, "Only this code path");
   repro->add_option("--cpu", arguments->cpu,

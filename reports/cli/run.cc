@@ -89,7 +89,8 @@ void AddRun(CLI::App& app, const Places& places, Action& action) {
                       "A command that speaks the driver protocol");
   CLI::Option* one_shot =
       run->add_option("--one-shot", options.one_shot,
-                      "A command with {file}: exit 0 accepts, 1 rejects");
+                      "A command on {file} (default: its last word): exit 0 "
+                      "accepts, 1 rejects");
   CLI::Option* answers = run->add_option(
       "--answers", arguments->answers,
       "Judge answers recorded elsewhere (a journal), without any driver");
