@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "build_paths.h"
 #include "conformance/vector.h"
 #include "fuzzers/corpus_folder.h"
 #include "fuzzers/target.h"

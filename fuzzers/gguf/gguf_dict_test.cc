@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "build_paths.h"
 #include "fuzzers/dictionary.h"
 #include "fuzzers/gguf/oracle.h"
 #include "fuzzers/gguf/token_tree.h"

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "build_paths.h"
 #include "reports/cli/cli_testing.h"
 
 namespace weightproof::cli {

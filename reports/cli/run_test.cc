@@ -1,3 +1,4 @@
+#include "build_paths.h"
 #include "reports/cli/cli_testing.h"
 
 namespace weightproof::cli {
