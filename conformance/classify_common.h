@@ -20,6 +20,10 @@ bool SameOutput(std::string_view operation,
                 std::span<const std::uint8_t> expected,
                 std::span<const std::uint8_t> got);
 
+// Whether all blocks of f32 are finite and have a d that is 0 or a normal f32:
+// there amax rules, casts and subnormals cannot matter.
+bool IsOrdinary(std::span<const std::uint8_t> x);
+
 // Compares the answers of one operation with every named variant: total,
 // matched, nearest, variant, first difference, leaves_spec and a verdict from
 // these. quantizer: what an f32 x of matvec is quantized by. use: which

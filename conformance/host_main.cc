@@ -11,9 +11,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "conformance/host.h"
 #include "impls/registry.h"
+#include "reference/q8_0/environment.h"
 
 namespace weightproof::conformance {
 namespace {
@@ -99,8 +101,8 @@ bool Answer(Host& host, std::string& input) {
   return WriteAll(output);
 }
 
-int Serve(const wp_implementation* implementation) {
-  Host host(implementation);
+int Serve(const wp_implementation* implementation, std::string leak_at_load) {
+  Host host(implementation, std::move(leak_at_load));
   std::string input;
   std::string chunk(256u << 10, '\0');
   for (;;) {
@@ -125,9 +127,16 @@ int Main(std::span<char* const> args) {
   if ((args.size() != 2 && !with_arguments) || args[1][0] == '-') {
     return Usage();
   }
+  // Loading alone may change the environment: libraries linked with
+  // value-changing optimisation do.
+  q8_0::FpGuard guard;
   const wp_implementation* implementation =
       Open(args[1], with_arguments ? args[3] : "");
-  return implementation == nullptr ? 2 : Serve(implementation);
+  const auto faults = guard.CheckAndRestore();
+  if (implementation == nullptr) return 2;
+  return Serve(implementation, faults.empty()
+                                   ? std::string()
+                                   : "at load: " + faults.front().detail);
 }
 
 }  // namespace

@@ -6,6 +6,15 @@ add_executable(weightproof-host host_main.cc)
 target_link_libraries(weightproof-host PRIVATE wp_host wp_impls fmt::fmt
                       ${CMAKE_DL_LIBS})
 wp_test(host_test PLAIN_ONLY host_test.cc LIBS wp_host)
+# A library that flushes subnormals from the moment it is loaded.
+add_library(leaky_plugin MODULE testing/leaky_plugin.cc)
+target_link_libraries(leaky_plugin PRIVATE wp_flags)
+set_target_properties(leaky_plugin PROPERTIES PREFIX "")
+wp_test(host_environment_test PLAIN_ONLY host_environment_test.cc
+        LIBS nlohmann_json::nlohmann_json fmt::fmt)
+if(TARGET host_environment_test)
+  add_dependencies(host_environment_test leaky_plugin weightproof-host)
+endif()
 
 add_library(wp_driver STATIC
   driver.cc process.cc process_child.cc process_usage.cc)

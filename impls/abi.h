@@ -6,7 +6,9 @@
 //
 // Conventions. All integers are host integers; buffers of blocks and floats
 // are little-endian byte images of the machine's own types. A slice need not
-// be aligned. Nothing an implementation hands to a sink has to outlive the
+// be aligned. Inputs may share bytes, an output shares none with anything; where
+// it does, the built-in numeric implementations refuse. Buffers without bytes
+// may be null. Nothing an implementation hands to a sink has to outlive the
 // call. Nothing may throw or longjmp across the border. An operation that is
 // not offered is a null pointer.
 #ifndef WEIGHTPROOF_IMPLS_ABI_H_

@@ -15,7 +15,10 @@ set_source_files_properties(cpu/q8_0_avx2.cc cpu/q8_0_avx512.cc PROPERTIES
                             COMPILE_OPTIONS -fno-tree-slp-vectorize)
 
 wp_test(q8_0_impls_test cpu/q8_0_test.cc cpu/q8_0_matvec_test.cc
-        cpu/q8_0_testing.cc LIBS wp_impls wp_q8_0)
+        cpu/q8_0_bad_input_test.cc cpu/q8_0_testing.cc LIBS wp_impls wp_q8_0)
+wp_test(q8_0_checked_test cpu/q8_0_checked_test.cc cpu/q8_0_checked.cc
+        cpu/checked_call.cc cpu/guarded_arena.cc cpu/q8_0_testing.cc
+        LIBS wp_impls wp_q8_0)
 
 find_package(benchmark REQUIRED)
 add_executable(q8_0_bench cpu/q8_0_bench.cc cpu/q8_0_bench_loops.cc
@@ -23,6 +26,34 @@ add_executable(q8_0_bench cpu/q8_0_bench.cc cpu/q8_0_bench_loops.cc
 target_link_libraries(q8_0_bench PRIVATE
   wp_impls wp_q8_0 fmt::fmt benchmark::benchmark Threads::Threads
   ${CMAKE_DL_LIBS})
+
+# Everything there is, or a sample of it; all of it in .ci/nightly.
+add_executable(q8_0_exhaustive cpu/q8_0_exhaustive.cc cpu/q8_0_testing.cc)
+target_link_libraries(q8_0_exhaustive PRIVATE wp_impls wp_q8_0
+                      Threads::Threads)
+set(blocks 10000000)
+if(WEIGHTPROOF_SANITIZE)
+  set(blocks 500000)
+endif()
+add_test(NAME q8_0_exhaustive_sample
+         COMMAND q8_0_exhaustive --every 4096 --blocks ${blocks})
+set_tests_properties(q8_0_exhaustive_sample PROPERTIES TIMEOUT 600 PROCESSORS 2)
+
+# On processors without the instructions: a clear word, no illegal instruction.
+find_program(WEIGHTPROOF_QEMU_X86_64 NAMES qemu-x86_64 qemu-x86_64-static)
+if(WEIGHTPROOF_QEMU_X86_64 AND NOT WEIGHTPROOF_SANITIZE
+   AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+  foreach(cpu Westmere Haswell)
+    add_test(NAME q8_0_on_${cpu}
+             COMMAND ${WEIGHTPROOF_QEMU_X86_64} -cpu ${cpu}
+                     $<TARGET_FILE:q8_0_exhaustive> --every 1000000
+                     --blocks 2048 --threads 1)
+  endforeach()
+  set_tests_properties(q8_0_on_Westmere PROPERTIES PASS_REGULAR_EXPRESSION
+    "NOT RUN: q8_0_avx2: this processor has no AVX2.*random +q8_0_scalar +2048 compared, 0 calls differ\n$")
+  set_tests_properties(q8_0_on_Haswell PROPERTIES PASS_REGULAR_EXPRESSION
+    "NOT RUN: q8_0_avx512: this processor has no AVX-512.*random +q8_0_avx2 +2048 compared, 0 calls differ\n$")
+endif()
 
 # The NEON kernels, and everything else that is portable, built for AArch64
 # and run by an emulator, where the tools are there.

@@ -1,13 +1,16 @@
-// The C ABI around a kernel table: shapes, rows, threads.
+// The C ABI around a kernel table: shapes, rows, threads, and a floating-point
+// environment that can be relied on.
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "impls/cpu/fp_scope.h"
 #include "impls/cpu/q8_0.h"
 #include "reference/q8_0/rules.h"
 #include "reference/rule.h"
@@ -59,6 +62,38 @@ bool Ready(const Q80Kernels& kernels, const char* variant, std::uint64_t n,
   return true;
 }
 
+struct Range {
+  const void* data;
+  std::uint64_t size;
+};
+
+// False with a refusal if an output shares bytes with an input: what is read
+// after it was written would be wrong without a word.
+bool Apart(Range out, std::initializer_list<Range> inputs, wp_answer* answer) {
+  const auto first = reinterpret_cast<std::uintptr_t>(out.data);
+  for (const Range& in : inputs) {
+    const auto other = reinterpret_cast<std::uintptr_t>(in.data);
+    if (out.size == 0 || in.size == 0 || other >= first + out.size ||
+        first >= other + in.size) {
+      continue;
+    }
+    answer->status = WP_STATUS_OK;
+    answer->verdict = WP_REJECT;
+    SetDetail("the output overlaps an input", answer);
+    return false;
+  }
+  return true;
+}
+
+// Tells the caller that its environment would have changed results.
+void Report(const FpScope& scope, wp_answer* answer) {
+  if (!scope.foreign() || answer->detail[0] != '\0') return;
+  SetDetail(
+      "build.fp: the caller's floating-point environment was set aside for "
+      "this call",
+      answer);
+}
+
 // Names the first row of x that is not finite.
 void RejectNonFinite(const std::uint8_t* x, std::uint64_t n, std::uint64_t rows,
                      RuleIndex rule, wp_answer* answer) {
@@ -77,6 +112,7 @@ void Quantize(const Q80Kernels& kernels, const char* variant, const float* x,
               std::uint64_t n, std::uint64_t rows, std::uint8_t* y,
               wp_answer* answer) {
   if (!Ready(kernels, variant, n, answer)) return;
+  if (!Apart({y, n / 32 * rows * kBlock}, {{x, 4 * n * rows}}, answer)) return;
   if (kernels.quantize(Image(x), n / 32 * rows, y)) return Accept(answer);
   RejectNonFinite(Image(x), n, rows, q8_0::rules::kQuantizeNonfinite, answer);
 }
@@ -85,6 +121,7 @@ void QuantizeQ81(const Q80Kernels& kernels, const char* variant, const float* x,
                  std::uint64_t n, std::uint64_t rows, std::uint8_t* y,
                  wp_answer* answer) {
   if (!Ready(kernels, variant, n, answer)) return;
+  if (!Apart({y, n / 32 * rows * 36}, {{x, 4 * n * rows}}, answer)) return;
   if (QuantizeQ81Blocks(Image(x), n / 32 * rows, y)) return Accept(answer);
   RejectNonFinite(Image(x), n, rows, q8_0::rules::kQ81QuantizeNonfinite,
                   answer);
@@ -97,6 +134,7 @@ void Column(const Q80Kernels& kernels, const std::uint8_t* w,
   const std::uint64_t parts =
       std::clamp<std::uint64_t>(threads, 1, std::max<std::uint64_t>(rows, 1));
   const auto run = [&](std::uint64_t part) {
+    const FpScope scope;  // a thread need not begin with its parent's
     const std::uint64_t first = rows * part / parts;
     const std::uint64_t last = rows * (part + 1) / parts;
     kernels.rows(w + first * blocks * kBlock, prepared, blocks, last - first,
@@ -121,6 +159,13 @@ void Matvec(const Q80Kernels& kernels, const char* variant,
             wp_answer* answer) {
   if (!Ready(kernels, variant, n, answer)) return;
   const std::uint64_t blocks = n / 32;
+  if (!Apart({y, 4 * rows * cols},
+             {{w, blocks * rows * kBlock},
+              {x_blocks, blocks * cols * kBlock},
+              {x_f32, 4 * n * cols}},
+             answer)) {
+    return;
+  }
   std::vector<std::uint8_t> column(x_f32 != nullptr ? blocks * kBlock : 0);
   std::vector<std::uint8_t> prepared(kernels.prepared_bytes(blocks));
   for (std::uint64_t c = 0; c < cols; ++c) {
@@ -156,32 +201,50 @@ wp_implementation MakeTable() {
   table.variants = kNone;
   table.q8_0_quantize = [](const char* variant, const float* x, uint64_t n,
                            uint64_t rows, uint8_t* y, wp_answer* answer) {
+    const FpScope scope;
     Quantize(kKernels(), variant, x, n, rows, y, answer);
+    Report(scope, answer);
   };
   table.q8_1_quantize = [](const char* variant, const float* x, uint64_t n,
                            uint64_t rows, uint8_t* y, wp_answer* answer) {
+    const FpScope scope;
     QuantizeQ81(kKernels(), variant, x, n, rows, y, answer);
+    Report(scope, answer);
   };
   table.q8_0_dequantize = [](const char* variant, const uint8_t* x, uint64_t n,
                              uint64_t rows, float* y, wp_answer* answer) {
     if (!Ready(kKernels(), variant, n, answer)) return;
-    kKernels().dequantize(x, n / 32 * rows, reinterpret_cast<uint8_t*>(y));
+    const std::uint64_t blocks = n / 32 * rows;
+    if (!Apart({y, 128 * blocks}, {{x, kBlock * blocks}}, answer)) return;
+    const FpScope scope;
+    kKernels().dequantize(x, blocks, reinterpret_cast<uint8_t*>(y));
     Accept(answer);
+    Report(scope, answer);
   };
   table.q8_0_dot = [](const char* variant, const uint8_t* w, const uint8_t* x,
                       uint64_t n, float* y, int32_t* isum, wp_answer* answer) {
     if (!Ready(kKernels(), variant, n, answer)) return;
+    const std::uint64_t bytes = n / 32 * kBlock;
+    if (!Apart({y, 4}, {{w, bytes}, {x, bytes}}, answer)) return;
+    if (isum != nullptr &&
+        !Apart({isum, n / 8}, {{w, bytes}, {x, bytes}}, answer)) {
+      return;
+    }
+    const FpScope scope;
     const float value =
         kKernels().dot(w, x, n / 32, reinterpret_cast<uint8_t*>(isum));
     std::memcpy(y, &value, sizeof(value));
     Accept(answer);
+    Report(scope, answer);
   };
   table.q8_0_matvec = [](const char* variant, const uint8_t* w,
                          const uint8_t* x_blocks, const float* x_f32,
                          uint64_t n, uint64_t rows, uint64_t cols,
                          uint32_t threads, float* y, wp_answer* answer) {
+    const FpScope scope;
     Matvec(kKernels(), variant, w, x_blocks, x_f32, n, rows, cols, threads, y,
            answer);
+    Report(scope, answer);
   };
   table.q8_0_validate = [](wp_slice x, uint64_t n, uint64_t rows,
                            wp_answer* answer) {
@@ -194,14 +257,20 @@ wp_implementation MakeTable() {
   table.f16_from_f32 = [](const char* variant, const float* x, uint64_t count,
                           uint16_t* y, wp_answer* answer) {
     if (!Ready(kKernels(), variant, 0, answer)) return;
+    if (!Apart({y, 2 * count}, {{x, 4 * count}}, answer)) return;
+    const FpScope scope;
     kKernels().f16_from_f32(Image(x), count, reinterpret_cast<uint8_t*>(y));
     Accept(answer);
+    Report(scope, answer);
   };
   table.f16_to_f32 = [](const char* variant, const uint16_t* x, uint64_t count,
                         float* y, wp_answer* answer) {
     if (!Ready(kKernels(), variant, 0, answer)) return;
+    if (!Apart({y, 4 * count}, {{x, 2 * count}}, answer)) return;
+    const FpScope scope;
     kKernels().f16_to_f32(Image(x), count, reinterpret_cast<uint8_t*>(y));
     Accept(answer);
+    Report(scope, answer);
   };
   return table;
 }

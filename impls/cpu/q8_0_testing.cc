@@ -107,6 +107,15 @@ float Element(int kind, int i, std::uint32_t r, std::uint32_t exponent) {
     case 10:  // one element alone
       return i == static_cast<int>(exponent % 32) ? FloatOf(r & 1, exponent, r)
                                                   : 0.0f;
+    case 11:  // runs
+      return FloatOf(static_cast<std::uint32_t>(i / 5 & 1),
+                     100 + (exponent + static_cast<std::uint32_t>(i) / 7) % 30,
+                     0);
+    case 12:  // extremes, never far apart
+      return FloatOf(r & 1, (r >> 1 & 1) != 0 ? 254 : 253,
+                     r >> 2 & 1 ? ~0u : 0);
+    case 13:
+      return 1.0f;
     default:  // any finite bits
       return FloatOf(r & 1, (r >> 1) % 255, r >> 9);
   }
@@ -137,6 +146,10 @@ std::uint8_t CodeOf(int kind, int i, std::uint32_t r) {
       return (i & 1) != 0 ? 0x80 : 0x7f;
     case 3:
       return static_cast<std::uint8_t>(i % 3 == 0 ? 0x81 : 0xff);
+    case 8:
+      return 0xff;
+    case 9:
+      return static_cast<std::uint8_t>(i / 6 % 2 != 0 ? 0x7f : 0x81);
     default:
       return static_cast<std::uint8_t>(r);
   }

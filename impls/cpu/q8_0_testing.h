@@ -63,12 +63,12 @@ std::uint64_t TestSeed();
 
 // Finite f32 images of blocks: zeros, ties, ramps, runs, wide and tiny
 // magnitudes, random bits. kind counts up to kFloatKinds.
-inline constexpr int kFloatKinds = 12;
+inline constexpr int kFloatKinds = 15;
 Image FloatBlocks(int kind, std::uint64_t blocks, std::mt19937_64& random);
 
 // Q8_0 images: all codes with -128, alternating extremes, zeros, negative,
 // subnormal and (kind 7) infinite or NaN scales.
-inline constexpr int kBlockKinds = 8;
+inline constexpr int kBlockKinds = 10;
 Image Q80Blocks(int kind, std::uint64_t blocks, std::mt19937_64& random);
 
 // A cleared answer.
