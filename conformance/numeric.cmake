@@ -21,6 +21,14 @@ add_test(NAME q8_0_separate_up_to_date
          COMMAND search_q8_0_vectors --check
                  ${CMAKE_CURRENT_SOURCE_DIR}/vectors)
 set_tests_properties(q8_0_separate_up_to_date PROPERTIES TIMEOUT 300)
+if(NOT WEIGHTPROOF_SANITIZE)
+  add_executable(q8_0_nmse nmse.cc numeric_testing.cc)
+  target_link_libraries(q8_0_nmse PRIVATE wp_numeric fmt::fmt ${CMAKE_DL_LIBS})
+endif()
+wp_test(nmse_test PLAIN_ONLY nmse_test.cc LIBS fmt::fmt)
+if(TARGET nmse_test)
+  add_dependencies(nmse_test q8_0_nmse wp_mutants)
+endif()
 wp_test(separation_test separation_test.cc numeric_testing.cc
         LIBS wp_numeric wp_impls)
 wp_test(numeric_impls_test numeric_impls_test.cc numeric_testing.cc
