@@ -50,7 +50,55 @@ std::string VerdictOf(const Arithmetic& result) {
                      result.first_difference->byte);
 }
 
+// How many blocks and bytes of a bulk answer differ; nothing for others.
+std::optional<BulkDifference> CountBlocks(const NumericResult& spec,
+                                          const NumericAnswer& answer) {
+  constexpr std::size_t kBlock = 34;
+  if (!answer.vector->id.starts_with("q8b-") || answer.rejected ||
+      spec.y.size() != answer.y.size()) {
+    return std::nullopt;
+  }
+  BulkDifference count = {answer.vector->id, 0, spec.y.size() / kBlock, 0};
+  for (std::size_t at = 0; at < spec.y.size(); at += kBlock) {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = at; i < at + kBlock; ++i) {
+      bytes += spec.y[i] != answer.y[i] ? 1 : 0;
+    }
+    count.bytes += bytes;
+    count.blocks += bytes > 0 ? 1 : 0;
+  }
+  return count;
+}
+
+// The first few of many.
+std::string Few(const std::vector<std::string>& ids) {
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ids.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + ids[i];
+  }
+  return ids.size() > kShown ? text + ", ..." : text;
+}
+
 }  // namespace
+
+std::string Describe(const Arithmetic& arithmetic) {
+  std::string text = arithmetic.verdict;
+  if (!arithmetic.leaves_spec.empty()) {
+    text +=
+        fmt::format("; leaves spec on {}: {}", arithmetic.leaves_spec.size(),
+                    Few(arithmetic.leaves_spec));
+  }
+  for (const BulkDifference& bulk : arithmetic.bulk) {
+    text +=
+        fmt::format("; {}: {} of {} blocks differ, in {} bytes", bulk.vector,
+                    bulk.blocks, bulk.blocks_total, bulk.bytes);
+  }
+  if (!arithmetic.out_of_bound.empty()) {
+    text += "; beyond the error bound: " + Few(arithmetic.out_of_bound);
+  }
+  return text;
+}
 
 bool SameOutput(std::string_view operation,
                 std::span<const std::uint8_t> expected,
@@ -77,14 +125,18 @@ Arithmetic MatchNamed(std::string_view operation,
     if (!request) continue;
     ++result.total;
     for (Score& score : scores) {
-      const auto at =
-          Difference(AnswerAs(*request, score.name, quantizer), answer);
+      const NumericResult expected = AnswerAs(*request, score.name, quantizer);
+      const auto at = Difference(expected, answer);
       if (!at) {
         ++score.matched;
         continue;
       }
       if (!score.first) score.first = FirstDifference{vector.id, *at};
-      if (score.name == "spec") result.leaves_spec.push_back(vector.id);
+      if (score.name != "spec") continue;
+      result.leaves_spec.push_back(vector.id);
+      if (auto count = CountBlocks(expected, answer)) {
+        result.bulk.push_back(std::move(*count));
+      }
     }
   }
   // The first of equals: spec, then the order of the list.

@@ -26,6 +26,12 @@ struct FirstDifference {
   std::uint64_t byte = 0;  // of y; 0 if one side rejected or sizes differ
 };
 
+// How an answer to a bulk vector leaves spec's.
+struct BulkDifference {
+  std::string vector;  // id
+  std::uint64_t blocks = 0, blocks_total = 0, bytes = 0;
+};
+
 struct Arithmetic {
   std::string operation;  // "q8_0.quantize"
   // "follows ggml-avx2 on 68 of 68 vectors"; "inv-d, even, rne on all finite
@@ -49,11 +55,17 @@ struct Arithmetic {
   std::optional<FirstDifference> first_difference;
   // Ids of vectors on which the answers leave spec.
   std::vector<std::string> leaves_spec;
+  // q8_0.quantize, bulk vectors (ids q8b-) that leave spec.
+  std::vector<BulkDifference> bulk;
   // dot, matvec: the largest error over the bound for foreign results (accept
   // if <= 1) and the vectors beyond it.
   double worst_bound_ratio = 0;
   std::vector<std::string> out_of_bound;
 };
+
+// The verdict in a sentence with what a reader wants to see next: where the
+// answers leave spec, how much of the bulk vectors, what is beyond the bound.
+std::string Describe(const Arithmetic& arithmetic);
 
 // answers: only vectors of the operation are looked at. A vector whose answer
 // is spec's or a named variant's by the result is a policy; no variant and no

@@ -279,7 +279,7 @@ std::vector<Row> JudgeAll(const Subject& subject,
     for (const auto& [operation, arithmetic] : classified.by_operation) {
       implementation
           .arithmetic[variant.empty() ? operation : operation + " " + variant] =
-          arithmetic.verdict;
+          Describe(arithmetic);
     }
     for (const std::size_t i : indices) {
       rows.push_back(JudgeCase(subject, *vectors[i], *records[i], classified));
