@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::time::Instant;
 
 use candle_core::quantized::gguf_file::{Content, TensorInfo, Value as Gguf, VersionedMagic};
 use candle_core::quantized::k_quants::{BlockQ8_0, GgmlType};
@@ -160,7 +161,54 @@ fn numeric(operation: &str, request: &Value) -> Result<Value> {
     Ok(numbers(request, &y))
 }
 
+/// A reader that counts what is asked of it.
+struct Counting<R> {
+    inner: R,
+    reads: u64,
+    seeks: u64,
+}
+
+impl<R: Read> Read for Counting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.reads += 1;
+        self.inner.read(buffer)
+    }
+}
+
+impl<R: Seek> Seek for Counting<R> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.seeks += 1;
+        self.inner.seek(to)
+    }
+}
+
+/// How often candle's reader of headers reads and seeks, and the least time of
+/// five.
+fn header(path: &str) -> Result<Value> {
+    let mut least = f64::INFINITY;
+    let mut counted = (0, 0, 0, 0);
+    for _ in 0..5 {
+        let inner = BufReader::new(File::open(path)?);
+        let mut reader = Counting { inner, reads: 0, seeks: 0 };
+        let start = Instant::now();
+        let content = Content::read(&mut reader)?;
+        least = least.min(start.elapsed().as_secs_f64());
+        let (keys, tensors) = (content.metadata.len(), content.tensor_infos.len());
+        counted = (reader.reads, reader.seeks, keys, tensors);
+    }
+    let (reads, seeks, keys, tensors) = counted;
+    Ok(json!({"reads": reads, "seeks": seeks, "keys": keys, "tensors": tensors,
+              "seconds": least}))
+}
+
+/// Answers requests; or, called as `driver header FILE`, measures the reader
+/// (see article.py).
 fn main() {
+    let words: Vec<String> = std::env::args().collect();
+    if words.len() == 3 && words[1] == "header" {
+        println!("{}", header(&words[2]).unwrap_or_else(reject));
+        return;
+    }
     let hello = json!({"protocol": 1, "name": "candle", "version": "0.11.0", "language": "Rust",
         "operations": ["gguf.parse", "gguf.tensor", "q8_0.quantize", "q8_0.dequantize", "q8_0.dot",
                        "q8_0.matvec"],
