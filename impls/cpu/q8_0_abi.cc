@@ -233,7 +233,7 @@ wp_implementation MakeTable() {
     const FpScope scope;
     const float value =
         kKernels().dot(w, x, n / 32, reinterpret_cast<uint8_t*>(isum));
-    std::memcpy(y, &value, sizeof(value));
+    std::memcpy(reinterpret_cast<std::uint8_t*>(y), &value, sizeof(value));
     Accept(answer);
     Report(scope, answer);
   };
