@@ -2,7 +2,7 @@
 find_package(OpenSSL REQUIRED)
 
 add_library(wp_numeric STATIC
-  classify.cc classify_dot.cc classify_quantize.cc numeric.cc
+  classify.cc classify_dot.cc classify_quantize.cc numeric.cc numeric_answer.cc
   numeric_expect.cc numeric_reference.cc separation.cc)
 target_link_libraries(wp_numeric PUBLIC wp_flags wp_q8_0 wp_vector
                       PRIVATE fmt::fmt OpenSSL::Crypto)

@@ -1,12 +1,15 @@
 // Plants the bug of a mutant.
 //
-//   mutant_gen NAME.toml SOURCE_ROOT OUT.cc OUT.json
+//   mutant_gen NAME.toml SOURCE_ROOT OUT IMPLEMENTATION.cc OUT.json
 //
 // NAME.toml states file, old, new, rule, story, reference, instruction_set
-// (empty: any machine), each a TOML string, and nothing else. Writes the file
-// with `old` replaced by `new`, and the description as JSON. Fails if `old`
-// does not occur exactly once: a mutant whose place is gone must be rewritten,
-// not skipped.
+// (empty: any machine), each a TOML string. If file is a header, unit is the
+// source that is compiled with it. implementation is the built-in one that has
+// the bug; left out where the stem of the source begins with its name. Nothing
+// else. Writes the file with `old` replaced by `new`, a source that defines
+// the implementation's name, and the description as JSON. Fails if `old` does
+// not occur exactly once: a mutant whose place is gone must be rewritten, not
+// skipped.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,6 +24,10 @@ namespace {
 
 constexpr std::string_view kKeys[] = {
     "file", "old", "new", "rule", "story", "reference", "instruction_set"};
+constexpr std::string_view kOptionalKeys[] = {"unit", "implementation"};
+// What the stem of a source may begin with.
+constexpr std::string_view kImplementations[] = {
+    "gguf_view", "q8_0_scalar", "q8_0_avx2", "q8_0_avx512", "q8_0_neon"};
 
 [[noreturn]] void Fail(const std::string& where, const std::string& what) {
   std::cerr << where << ": " << what << "\n";
@@ -131,21 +138,45 @@ void Write(const std::filesystem::path& path, const std::string& text) {
   if (!out) Fail(path.string(), "cannot be written");
 }
 
+std::string ImplementationOf(const std::string& where,
+                             std::map<std::string, std::string>& values) {
+  if (values.contains("implementation")) return values["implementation"];
+  const std::string& source =
+      values.contains("unit") ? values["unit"] : values["file"];
+  const std::string stem = std::filesystem::path(source).stem().string();
+  std::string_view found;
+  for (const std::string_view name : kImplementations) {
+    if (stem.starts_with(name) && name.size() > found.size()) found = name;
+  }
+  if (found.empty()) Fail(where, "implementation is missing for " + source);
+  return std::string(found);
+}
+
+void CheckKeys(const std::string& where,
+               const std::map<std::string, std::string>& values) {
+  std::size_t known = std::size(kKeys);
+  for (const std::string_view key : kKeys) {
+    if (!values.contains(std::string(key))) {
+      Fail(where, "missing: " + std::string(key));
+    }
+  }
+  for (const std::string_view key : kOptionalKeys) {
+    known += values.contains(std::string(key)) ? 1 : 0;
+  }
+  if (values.size() != known) Fail(where, "unknown key");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::cerr << "usage: mutant_gen NAME.toml SOURCE_ROOT OUT.cc OUT.json\n";
+  if (argc != 6) {
+    std::cerr << "usage: mutant_gen NAME.toml SOURCE_ROOT OUT "
+                 "IMPLEMENTATION.cc OUT.json\n";
     return 2;
   }
   const std::filesystem::path toml = argv[1], root = argv[2];
   auto values = Toml(toml.string(), ReadFile(toml)).Parse();
-  for (const std::string_view key : kKeys) {
-    if (!values.contains(std::string(key))) {
-      Fail(toml.string(), "missing: " + std::string(key));
-    }
-  }
-  if (values.size() != std::size(kKeys)) Fail(toml.string(), "unknown key");
+  CheckKeys(toml.string(), values);
   const std::string& old = values["old"];
   if (old.empty() || old == values["new"]) {
     Fail(toml.string(), "old is empty or equals new");
@@ -159,9 +190,14 @@ int main(int argc, char** argv) {
     Fail(toml.string(), "old occurs more than once in " + values["file"]);
   }
   source.replace(at, old.size(), values["new"]);
+  values["implementation"] = ImplementationOf(toml.string(), values);
   nlohmann::json about = values;
   about["name"] = toml.stem().string();
   Write(argv[3], "#line 1 \"" + values["file"] + "\"\n" + source);
-  Write(argv[4], about.dump(2) + "\n");
+  Write(argv[4],
+        "extern \"C\" const char wp_mutant_implementation[];\n"
+        "const char wp_mutant_implementation[] = \"" +
+            values["implementation"] + "\";\n");
+  Write(argv[5], about.dump(2) + "\n");
   return 0;
 }
