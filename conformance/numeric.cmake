@@ -33,8 +33,3 @@ wp_test(separation_test separation_test.cc numeric_testing.cc
         LIBS wp_numeric wp_impls)
 wp_test(numeric_impls_test numeric_impls_test.cc numeric_testing.cc
         LIBS wp_numeric wp_impls)
-wp_test(numeric_mutants_test PLAIN_ONLY numeric_mutants_test.cc numeric_testing.cc
-        LIBS wp_numeric ${CMAKE_DL_LIBS})
-if(TARGET numeric_mutants_test)
-  add_dependencies(numeric_mutants_test wp_mutants)
-endif()

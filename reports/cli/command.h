@@ -48,6 +48,7 @@ void AddAsm(CLI::App& app, const Places& places, Action& action);
 void AddDisasm(CLI::App& app, const Places& places, Action& action);
 void AddExport(CLI::App& app, const Places& places, Action& action);
 void AddBench(CLI::App& app, const Places& places, Action& action);
+void AddMutants(CLI::App& app, const Places& places, Action& action);
 void AddDoctor(CLI::App& app, const Places& places, Action& action);
 
 // "weightproof: message" on standard error, made printable. Returns code.

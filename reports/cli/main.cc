@@ -29,6 +29,7 @@ int Main(int argc, char** argv) {
   AddDisasm(app, places, action);
   AddExport(app, places, action);
   AddBench(app, places, action);
+  AddMutants(app, places, action);
   AddDoctor(app, places, action);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,99 @@
+// Corpora as a layer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "fuzzers/proof/oracle_layer.h"
+
+namespace weightproof::fuzzers {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t kLargest = 64 << 10;
+
+struct Case {
+  const Target* target;
+  std::string name;
+  Bytes input;
+};
+
+class ReplayLayer : public Layer {
+ public:
+  std::string_view name() const override { return "replay"; }
+
+  std::expected<void, std::string> Prepare(const fs::path& corpora,
+                                           const conformance::VectorSet& set) {
+    for (const Target& target : Targets()) {
+      if (auto read = ReadCorpus(target, corpora / target.name); !read) {
+        return read;
+      }
+    }
+    const Target* const files = FindTarget("gguf_diff");
+    if (files == nullptr)
+      return std::unexpected("there is no target gguf_diff");
+    for (const conformance::Vector& vector : set.vectors) {
+      if (vector.format != "gguf" || vector.bytes.Size() > kLargest) continue;
+      auto bytes = vector.bytes.Materialize(kLargest);
+      if (bytes) cases_.push_back({files, vector.id, std::move(*bytes)});
+    }
+    if (cases_.empty()) return std::unexpected("nothing to replay");
+    return {};
+  }
+
+  std::vector<std::size_t> CasesOf(std::string_view format) const override {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (cases_[i].target->format == format) out.push_back(i);
+    }
+    return out;
+  }
+  std::string NameOf(std::size_t index) const override {
+    return fmt::format("{}/{}", cases_[index].target->name, cases_[index].name);
+  }
+  CaseReport Check(std::size_t index,
+                   const wp_implementation& subject) const override {
+    const Case& replayed = cases_[index];
+    return Reported(
+        replayed.target->run(Against(subject), replayed.input, Depth::kAll)
+            .finding);
+  }
+
+ private:
+  // A target without a folder has no corpus; a file that cannot be read is an
+  // error.
+  std::expected<void, std::string> ReadCorpus(const Target& target,
+                                              const fs::path& folder) {
+    std::error_code error;
+    if (!fs::exists(folder, error)) return {};
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.is_regular_file(error)) paths.push_back(entry.path());
+    }
+    std::ranges::sort(paths);
+    for (const fs::path& path : paths) {
+      std::ifstream in(path, std::ios::binary);
+      Bytes bytes{std::istreambuf_iterator<char>(in), {}};
+      if (!in) return std::unexpected(path.string() + ": cannot be read");
+      cases_.push_back({&target, path.filename().string(), std::move(bytes)});
+    }
+    return {};
+  }
+
+  std::vector<Case> cases_;
+};
+
+}  // namespace
+
+LayerResult MakeReplayLayer(const fs::path& corpora,
+                            const conformance::VectorSet& set) {
+  auto layer = std::make_unique<ReplayLayer>();
+  if (auto prepared = layer->Prepare(corpora, set); !prepared) {
+    return std::unexpected(prepared.error());
+  }
+  return layer;
+}
+
+}  // namespace weightproof::fuzzers
