@@ -56,3 +56,17 @@ if(TARGET runner_test)
 endif()
 wp_test(judge_test judge_test.cc judge_numeric_test.cc judge_rest_test.cc
         LIBS wp_runner ZLIB::ZLIB)
+
+# The judge's own planted bugs: a sample here, all of them by .ci/nightly.
+find_package(Python3 3.11 COMPONENTS Interpreter)
+if(Python3_FOUND AND NOT WEIGHTPROOF_SANITIZE)
+  add_test(NAME judge_mutants_sample
+           COMMAND ${Python3_EXECUTABLE}
+                   ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py
+                   ${PROJECT_BINARY_DIR} --sample 8)
+  set_tests_properties(judge_mutants_sample PROPERTIES TIMEOUT 300)
+  add_custom_target(judge_mutants
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py
+            ${PROJECT_BINARY_DIR}
+    VERBATIM)
+endif()

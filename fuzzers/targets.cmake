@@ -8,8 +8,11 @@ if(WEIGHTPROOF_FUZZ STREQUAL "libfuzzer")
   set(coverage -fsanitize=fuzzer-no-link)
 elseif(WEIGHTPROOF_FUZZ STREQUAL "afl")
   set(coverage -fsanitize-coverage=trace-pc-guard)
+elseif(WEIGHTPROOF_FUZZ STREQUAL "engine")
+  set(coverage)  # the flags that the caller gives
+  add_custom_target(engine_targets)
 elseif(WEIGHTPROOF_FUZZ)
-  message(FATAL_ERROR "WEIGHTPROOF_FUZZ: OFF, libfuzzer or afl, not "
+  message(FATAL_ERROR "WEIGHTPROOF_FUZZ: OFF, libfuzzer, afl or engine, not "
                       "'${WEIGHTPROOF_FUZZ}'")
 endif()
 if(WEIGHTPROOF_FUZZ)
@@ -44,6 +47,14 @@ foreach(target ${targets})
     wp_fuzz_program(libfuzzer_${target} ${target} glue/one_input.cc
                     glue/libfuzzer_mutator.cc)
     target_link_options(libfuzzer_${target} PRIVATE -fsanitize=fuzzer)
+  elseif(WEIGHTPROOF_FUZZ STREQUAL "engine")
+    set(mutator)
+    if(WEIGHTPROOF_FUZZ_MUTATOR)
+      set(mutator glue/libfuzzer_mutator.cc)
+    endif()
+    wp_fuzz_program(engine_${target} ${target} glue/one_input.cc ${mutator})
+    target_link_libraries(engine_${target} PRIVATE ${WEIGHTPROOF_FUZZ_ENGINE})
+    add_dependencies(engine_targets engine_${target})
   elseif(WEIGHTPROOF_FUZZ STREQUAL "afl")
     wp_fuzz_program(afl_${target} ${target} glue/one_input.cc)
     target_link_libraries(afl_${target} PRIVATE

@@ -96,7 +96,12 @@ std::expected<void, std::string> WriteFile(const fs::path& path,
 
 std::expected<conformance::VectorSet, std::string> LoadAllVectors(
     const Places& places) {
-  auto vectors = conformance::LoadVectors(places.Vectors());
+  return LoadVectorsFrom(places.Vectors());
+}
+
+std::expected<conformance::VectorSet, std::string> LoadVectorsFrom(
+    const std::filesystem::path& folder) {
+  auto vectors = conformance::LoadVectors(folder);
   if (vectors) return std::move(*vectors);
   return std::unexpected(fmt::format("{}{}: {}", vectors.error().file.string(),
                                      vectors.error().pointer,

@@ -48,6 +48,8 @@ void AddAsm(CLI::App& app, const Places& places, Action& action);
 void AddDisasm(CLI::App& app, const Places& places, Action& action);
 void AddExport(CLI::App& app, const Places& places, Action& action);
 void AddBench(CLI::App& app, const Places& places, Action& action);
+void AddMinimise(CLI::App& app, const Places& places, Action& action);
+void AddPromote(CLI::App& app, const Places& places, Action& action);
 void AddMutants(CLI::App& app, const Places& places, Action& action);
 void AddDoctor(CLI::App& app, const Places& places, Action& action);
 
@@ -69,6 +71,10 @@ std::expected<void, std::string> WriteFile(const std::filesystem::path& path,
 // The vectors under places, or an error that names the file and the place.
 std::expected<conformance::VectorSet, std::string> LoadAllVectors(
     const Places& places);
+
+// The vectors of another folder.
+std::expected<conformance::VectorSet, std::string> LoadVectorsFrom(
+    const std::filesystem::path& folder);
 
 }  // namespace weightproof::cli
 

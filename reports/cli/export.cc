@@ -1,4 +1,5 @@
-// weightproof export DIR: the vectors as plain data, usable without us.
+// weightproof export DIR: the vectors as plain data, usable without us; with
+// --fuzz, seeds and a dictionary for other fuzzers.
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
@@ -9,6 +10,7 @@
 #include <system_error>
 
 #include "conformance/vector_json.h"
+#include "fuzzers/gift/gift.h"
 #include "reports/cli/command.h"
 #include "reports/excerpt.h"
 #include "reports/text.h"
@@ -126,18 +128,43 @@ int Export(const Places& places, const std::string& folder, bool sparse) {
   return kExitOk;
 }
 
+int ExportFuzz(const Places& places, const std::string& folder,
+               const std::string& target) {
+  const auto vectors = LoadAllVectors(places);
+  if (!vectors) return Fail(kExitInternal, vectors.error());
+  const fs::path fuzzers = places.source / "fuzzers";
+  const auto corpus = fuzzers::LoadCorpus(fuzzers / "corpus" / "gguf_diff");
+  if (!corpus) return Fail(kExitInternal, corpus.error());
+  const auto dictionary = ReadFile(fuzzers / "gguf" / "gguf.dict", 1 << 20);
+  if (!dictionary) return Fail(kExitInternal, dictionary.error());
+  const auto seeds = fuzzers::GiftSeeds(*corpus, *vectors);
+  const auto done = fuzzers::WriteGift(folder, target, seeds, *dictionary);
+  if (!done) return Fail(kExitInternal, done.error());
+  Print(fmt::format("{}: {} for OSS-Fuzz and cargo-fuzz, and a dictionary\n",
+                    reports::Printable(folder),
+                    reports::Count(seeds.size(), "seed")));
+  return kExitOk;
+}
+
 }  // namespace
 
 void AddExport(CLI::App& app, const Places& places, Action& action) {
   auto folder = std::make_shared<std::string>();
   auto sparse = std::make_shared<bool>(false);
+  auto fuzz = std::make_shared<bool>(false);
+  auto target = std::make_shared<std::string>("gguf");
   CLI::App* command =
       app.add_subcommand("export", "The vectors as plain files and JSON lines");
   command->add_option("DIR", *folder, "Where to write")->required();
   command->add_flag("--sparse", *sparse,
                     "Also files that are huge but mostly holes");
-  command->callback([folder, sparse, &places, &action] {
-    action = [folder, sparse, &places] {
+  command->add_flag("--fuzz", *fuzz,
+                    "Instead: seeds and a dictionary for other fuzzers");
+  command->add_option("--target", *target,
+                      "With --fuzz: the name of the fuzzer; default gguf");
+  command->callback([=, &places, &action] {
+    action = [=, &places] {
+      if (*fuzz) return ExportFuzz(places, *folder, *target);
       return Export(places, *folder, *sparse);
     };
   });

@@ -29,6 +29,8 @@ int Main(int argc, char** argv) {
   AddDisasm(app, places, action);
   AddExport(app, places, action);
   AddBench(app, places, action);
+  AddMinimise(app, places, action);
+  AddPromote(app, places, action);
   AddMutants(app, places, action);
   AddDoctor(app, places, action);
   try {

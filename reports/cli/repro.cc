@@ -1,4 +1,4 @@
-// weightproof repro IMPLEMENTATION VECTOR
+// weightproof repro IMPLEMENTATION VECTOR, or FILE [IMPLEMENTATION]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,6 +6,10 @@
 #include <string>
 
 #include "conformance/runner.h"
+#include "conformance/vector_json.h"
+#include "fuzzers/life/emit.h"
+#include "fuzzers/life/file_vector.h"
+#include "reference/rule.h"
 #include "reports/cli/command.h"
 #include "reports/cli/progress.h"
 #include "reports/excerpt.h"
@@ -30,6 +34,9 @@ struct Arguments {
   std::string one_shot;
   std::string variant;
   std::string cpu;
+  std::string emit;
+  // Of a file: the folder with the one vector that was made of it.
+  std::filesystem::path vectors;
 };
 
 class Reproduction {
@@ -40,7 +47,9 @@ class Reproduction {
         style_(reports::StyleFor(STDOUT_FILENO)) {}
 
   int Run() {
-    const auto vectors = LoadAllVectors(places_);
+    const auto vectors = arguments_.vectors.empty()
+                             ? LoadAllVectors(places_)
+                             : LoadVectorsFrom(arguments_.vectors);
     if (!vectors) return Fail(kExitInternal, vectors.error());
     const Vector* vector = nullptr;
     for (const Vector& candidate : vectors->vectors) {
@@ -74,7 +83,8 @@ class Reproduction {
     options.filter = {arguments_.vector};
     options.source_dir = places_.source;
     options.build_dir = places_.build;
-    options.vectors_dir = places_.Vectors();
+    options.vectors_dir =
+        arguments_.vectors.empty() ? places_.Vectors() : arguments_.vectors;
     options.drivers_dir = places_.source / "impls" / "drivers";
     options.journal = places_.build / "runs" / "repro.jsonl";
     return options;
@@ -147,8 +157,90 @@ class Reproduction {
   reports::TerminalStyle style_;
 };
 
-// "IMPLEMENTATION VECTOR", or with a driver command just "VECTOR".
+std::expected<Vector, std::string> FindVector(const Places& places,
+                                              const std::string& id) {
+  const auto vectors = LoadAllVectors(places);
+  if (!vectors) return std::unexpected(vectors.error());
+  for (const Vector& vector : vectors->vectors) {
+    if (vector.id == id) return vector;
+  }
+  return std::unexpected(fmt::format("there is no vector or file {}", id));
+}
+
+// A file as a vector of its own: what must come back is what the trusted
+// reader says.
+std::expected<Vector, std::string> VectorOfFile(const std::string& path) {
+  const auto text = ReadFile(path, std::uint64_t{64} << 20);
+  if (!text) return std::unexpected(text.error());
+  return fuzzers::FileVector({text->begin(), text->end()});
+}
+
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+// The case as a test in the language of somebody else's project.
+int Emit(const Places& places, const std::string& what,
+         const std::string& language) {
+  const auto vector =
+      IsFile(what) ? VectorOfFile(what) : FindVector(places, what);
+  if (!vector) return Fail(kExitUsage, vector.error());
+  const auto spec = vector->expect.find("spec");
+  if (vector->format != "gguf" || vector->bytes.chunks.empty() ||
+      spec == vector->expect.end()) {
+    return Fail(kExitUsage, what + ": only a single GGUF file can be emitted");
+  }
+  if (spec->second.verdict == "policy") {
+    return Fail(kExitUsage,
+                what + ": the text leaves it open; no test can demand it");
+  }
+  fuzzers::EmitCase about;
+  about.name = vector->id;
+  about.rule = vector->rule;
+  if (const auto rule = FindRule(vector->rule)) {
+    about.statement = Rules()[*rule].statement;
+  }
+  about.notes = vector->notes;
+  about.accept = spec->second.verdict == "accept";
+  auto bytes = vector->bytes.Materialize(64 << 20);
+  if (!bytes) return Fail(kExitUsage, bytes.error());
+  about.file = std::move(*bytes);
+  const auto test = fuzzers::EmitTest(about, language);
+  if (!test) return Fail(kExitUsage, test.error());
+  Print(*test);
+  return kExitOk;
+}
+
+int ReproFile(const Places& places, Arguments arguments) {
+  const auto vector = VectorOfFile(arguments.implementation);
+  if (!vector) return Fail(kExitUsage, vector.error());
+  conformance::VectorSet set;
+  set.version = "0.0.0";
+  set.vectors = {*vector};
+  arguments.vectors = places.build / "repro" / "file";
+  const auto written = WriteFile(arguments.vectors / "file.json",
+                                 conformance::VectorFileText(set));
+  if (!written) return Fail(kExitInternal, written.error());
+  arguments.implementation = arguments.vector;
+  arguments.vector = vector->id;
+  if (arguments.implementation.empty() && arguments.driver.empty() &&
+      arguments.one_shot.empty()) {
+    arguments.implementation = "gguf_view";
+  }
+  return Reproduction(places, arguments).Run();
+}
+
+// "IMPLEMENTATION VECTOR", or with a driver command just "VECTOR"; a file in
+// place of both, or before an implementation.
 int Repro(const Places& places, Arguments arguments) {
+  if (!arguments.emit.empty()) {
+    return Emit(
+        places,
+        arguments.vector.empty() ? arguments.implementation : arguments.vector,
+        arguments.emit);
+  }
+  if (IsFile(arguments.implementation)) return ReproFile(places, arguments);
   const bool command = !arguments.driver.empty() || !arguments.one_shot.empty();
   if (arguments.vector.empty()) {
     std::swap(arguments.vector, arguments.implementation);
@@ -172,7 +264,8 @@ void AddRepro(CLI::App& app, const Places& places, Action& action) {
       app.add_subcommand("repro", "One case again, alone, with its bytes");
   repro
       ->add_option("IMPLEMENTATION", arguments->implementation,
-                   "Its name in the report; leave it out with --driver")
+                   "Its name in the report, left out with --driver; or a GGUF "
+                   "file, and then its name")
       ->required();
   repro->add_option("VECTOR", arguments->vector, "Id of the vector");
   CLI::Option* driver = repro->add_option("--driver", arguments->driver,
@@ -185,6 +278,10 @@ void AddRepro(CLI::App& app, const Places& places, Action& action) {
   repro->add_option("--variant", arguments->variant, "Only this code path");
   repro->add_option("--cpu", arguments->cpu,
                     "Run the driver under qemu-user with this CPU model");
+  repro
+      ->add_option("--emit", arguments->emit,
+                   "Print the case as a test: cpp, rust, go, py, ts")
+      ->check(CLI::IsMember(fuzzers::EmitLanguages()));
   repro->callback([arguments, &places, &action] {
     action = [arguments, &places] { return Repro(places, *arguments); };
   });
