@@ -127,6 +127,16 @@ std::string Where(const Json& vector) {
   return offset.is_null() ? "" : fmt::format("at byte {}", offset.dump());
 }
 
+// "canary, gguf_n_dims_eight".
+std::string KillsOf(const Json& vector) {
+  std::string out;
+  for (const Json& name : vector.value("kills", Json::array())) {
+    if (!out.empty()) out += ", ";
+    out += name.get<std::string>();
+  }
+  return out;
+}
+
 Json VectorPanel(const ReportView& view, const Group& group) {
   const Json& vector = view.vector(group.key);
   const Json excerpt = vector.value("excerpt", Json());
@@ -135,6 +145,7 @@ Json VectorPanel(const ReportView& view, const Group& group) {
   return {{"id", group.key},
           {"operation", Text(vector, "operation")},
           {"notes", Text(vector, "notes")},
+          {"kills", KillsOf(vector)},
           {"expected", Text(*group.rows.front(), "expected")},
           {"where", Where(vector)},
           {"hex", excerpt.is_null() ? "" : ExcerptHtml(excerpt)},

@@ -43,7 +43,10 @@ edges() {
     -max_total_time="$seconds" -max_len=4096 -seed=1 -rss_limit_mb=3000 \
     -artifact_prefix="$build/$name.crashes/" \
     "$@" "$build/$name" >"$build/$name.log" 2>&1 || true
-  grep -o 'cov: [0-9]*' "$build/$name.log" | tail -1 | cut -d' ' -f2
+  # After ten seconds, and at the end.
+  awk '/cov:/ {for (i = 1; i < NF; ++i) {if ($i == "cov:") cov = $(i + 1)
+       if ($i == "time:") time = $(i + 1) + 0}
+       if (time <= 10) early = cov; last = cov} END {print early + 0, last + 0}' "$build/$name.log"
 }
 
 seed=$build/one_empty_model
@@ -51,7 +54,9 @@ rm -rf "$seed" "$build/seeds"
 mkdir -p "$seed" "$build/seeds"
 printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >"$seed/empty.gguf"
 python3 -m zipfile -e "$gift/oss-fuzz/gguf_seed_corpus.zip" "$build/seeds"
-poor=$(edges from_empty "$seed")
-rich=$(edges from_gift -dict="$gift/oss-fuzz/gguf.dict" "$build/seeds")
-echo "edges of ggml's GGUF reader after $seconds s: $poor from one empty model," \
-  "$rich from the exported seeds and dictionary ($(awk "BEGIN{printf \"%.2f\", $rich/$poor}")x)"
+read -r poor_early poor <<<"$(edges from_empty "$seed")"
+read -r rich_early rich <<<"$(edges from_gift -dict="$gift/oss-fuzz/gguf.dict" "$build/seeds")"
+times() { awk "BEGIN{printf \"%.2f\", $1/($2 == 0 ? 1 : $2)}"; }
+echo "edges of ggml's GGUF reader from one empty model, and from the exported seeds and dictionary:"
+echo "after 10 s: $poor_early, $rich_early ($(times "$rich_early" "$poor_early")x)"
+echo "after $seconds s: $poor, $rich ($(times "$rich" "$poor")x)"

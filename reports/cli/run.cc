@@ -10,6 +10,7 @@
 #include "reports/cli/command.h"
 #include "reports/cli/outputs.h"
 #include "reports/cli/progress.h"
+#include "reports/kills.h"
 #include "reports/model.h"
 
 namespace weightproof::cli {
@@ -61,8 +62,12 @@ int RunCommand(const Places& places, Arguments arguments) {
   progress.Clear();
   if (!result) return Fail(result.error().exit_code, result.error().message);
   const auto vectors = conformance::LoadVectors(arguments.run.vectors_dir);
-  const Json report = reports::BuildReport(
+  Json report = reports::BuildReport(
       *result, vectors ? *vectors : conformance::VectorSet{});
+  if (const auto matrix =
+          ReadFile(places.Report() / "mutants.json", 64 << 20)) {
+    reports::AddKills(Json::parse(*matrix, nullptr, false), report);
+  }
   const std::filesystem::path folder =
       arguments.out.empty() ? places.Report()
                             : std::filesystem::path(arguments.out);
