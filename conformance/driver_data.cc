@@ -29,7 +29,9 @@ std::expected<Json, std::string> ReadJson(const fs::path& path) {
 // One driver.json being read. Keeps the first problem.
 class Reader {
  public:
-  Reader(const fs::path& folder, const DriverPaths& paths)
+  // version: a past release, or empty.
+  Reader(const fs::path& folder, const DriverPaths& paths,
+         const std::string& version = "")
       : file_(folder / "driver.json"),
         values_({{"{source}", paths.source},
                  {"{build}", paths.build},
@@ -37,7 +39,10 @@ class Reader {
                  {"{lib}", paths.build / "lib"},
                  {"{driver}", folder},
                  {"{installed}", paths.build / "drivers" / folder.filename()}}),
-        build_(paths.build) {}
+        build_(paths.build),
+        version_(version) {
+    if (!version.empty()) values_["{installed}"] += "@" + version;
+  }
 
   std::vector<DriverInstance> Read();
   const std::string& problem() const { return problem_; }
@@ -61,6 +66,7 @@ class Reader {
               DriverLimits& limits);
   std::string Expand(std::string text) const;
   std::string WhyNot(const std::vector<std::string>& required) const;
+  void ApplyVersions(Json& json);
   DriverInstance Instance(const Json& json, const std::string& pointer,
                           const DriverInstance& common,
                           const std::map<std::string, std::string>& env);
@@ -68,6 +74,7 @@ class Reader {
   fs::path file_;
   std::map<std::string, fs::path> values_;
   fs::path build_;
+  std::string version_;
   std::string problem_;
 };
 
@@ -185,7 +192,8 @@ std::string Reader::WhyNot(const std::vector<std::string>& required) const {
         "not installed: {} is missing (impls/drivers/install.sh "
         "{} {})",
         fs::path(path).lexically_relative(build_).string(),
-        build_.filename().string(), folder.string());
+        build_.filename().string(),
+        version_.empty() ? folder.string() : folder.string() + "@" + version_);
   }
   return "";
 }
@@ -217,12 +225,30 @@ DriverInstance Reader::Instance(const Json& json, const std::string& pointer,
   return instance;
 }
 
+// What versions.json says instead of driver.json.
+void Reader::ApplyVersions(Json& json) {
+  const auto versions = ReadJson(file_.parent_path() / "versions.json");
+  if (!versions) {
+    problem_ = versions.error();
+    return;
+  }
+  for (const char* name : {"requires", "instances"}) {
+    if (versions->contains(name)) json[name] = (*versions)[name];
+  }
+  json["version"] = version_;
+  for (Json& instance : json["instances"]) {
+    instance["name"] = instance.value("name", "") + "@" + version_;
+    instance.erase("version");
+  }
+}
+
 std::vector<DriverInstance> Reader::Read() {
-  const auto json = ReadJson(file_);
+  auto json = ReadJson(file_);
   if (!json) {
     problem_ = json.error();
     return {};
   }
+  if (!version_.empty()) ApplyVersions(*json);
   Members(*json, "",
           {"name", "homepage", "license", "package", "version", "language",
            "install", "requires", "env", "limits", "instances", "notes"},
@@ -236,7 +262,7 @@ std::vector<DriverInstance> Reader::Read() {
   Env(*json, "", env);
   Limits(*json, "", common.spec.limits);
   const fs::path deviations_file = file_.parent_path() / "deviations.json";
-  if (fs::exists(deviations_file)) {
+  if (version_.empty() && fs::exists(deviations_file)) {
     const auto list = ReadJson(deviations_file);
     auto deviations =
         list ? DeviationsFromJson(*list) : std::unexpected(list.error());
@@ -287,6 +313,38 @@ std::expected<std::vector<DriverInstance>, std::string> LoadDrivers(
     }
   }
   return all;
+}
+
+std::expected<std::vector<PastRelease>, std::string> PastReleases(
+    const fs::path& folder) {
+  const fs::path file = folder / "versions.json";
+  std::error_code error;
+  std::vector<PastRelease> releases;
+  if (!fs::exists(file, error)) return releases;
+  const auto json = ReadJson(file);
+  if (!json) return std::unexpected(json.error());
+  const Json list =
+      json->is_object() ? json->value("versions", Json()) : Json();
+  for (const Json& one : list) {
+    const Json version = one.is_object() ? one.value("version", Json()) : one;
+    if (!version.is_string()) {
+      return std::unexpected(fmt::format("{}: /versions/{}: has no version",
+                                         file.string(), releases.size()));
+    }
+    const Json carries = one.value("carries", Json(""));
+    releases.push_back({version.get<std::string>(),
+                        carries.is_string() ? carries.get<std::string>() : ""});
+  }
+  return releases;
+}
+
+std::expected<std::vector<DriverInstance>, std::string> LoadPastRelease(
+    const fs::path& folder, const std::string& version,
+    const DriverPaths& paths) {
+  Reader reader(folder, paths, version);
+  auto instances = reader.Read();
+  if (!reader.problem().empty()) return std::unexpected(reader.problem());
+  return instances;
 }
 
 }  // namespace weightproof::conformance

@@ -13,11 +13,11 @@
 namespace weightproof::conformance {
 namespace {
 
-constexpr std::array<std::string_view, 13> kOperations = {
-    "gguf.parse",    "gguf.tensor",   "gguf.get",        "gguf.open_set",
-    "q8_0.quantize", "q8_1.quantize", "q8_0.dequantize", "q8_0.dot",
-    "q8_0.matvec",   "q8_0.validate", "q8_1.validate",   "f16.from_f32",
-    "f16.to_f32"};
+constexpr std::array<std::string_view, 15> kOperations = {
+    "gguf.parse",      "gguf.tensor",  "gguf.get",      "gguf.open_set",
+    "gguf.check",      "gguf.write",   "q8_0.quantize", "q8_1.quantize",
+    "q8_0.dequantize", "q8_0.dot",     "q8_0.matvec",   "q8_0.validate",
+    "q8_1.validate",   "f16.from_f32", "f16.to_f32"};
 
 std::vector<std::string> List(const char* const* list) {
   std::vector<std::string> strings;
@@ -88,9 +88,10 @@ Json FromAbi(const wp_answer& answer) {
 }
 
 bool Offers(const wp_implementation& i, std::string_view operation) {
-  const std::array<bool, 13> offered = {
+  const std::array<bool, 15> offered = {
       i.gguf_parse != nullptr,      i.gguf_tensor != nullptr,
       i.gguf_get != nullptr,        i.gguf_open_set != nullptr,
+      i.gguf_check != nullptr,      i.gguf_write != nullptr,
       i.q8_0_quantize != nullptr,   i.q8_1_quantize != nullptr,
       i.q8_0_dequantize != nullptr, i.q8_0_dot != nullptr,
       i.q8_0_matvec != nullptr,     i.q8_0_validate != nullptr,
@@ -155,6 +156,8 @@ Json Host::Dispatch(const Json& request) {
     }
     if (name == "gguf.tensor") return HostGgufTensor(*implementation_, request);
     if (name == "gguf.get") return HostGgufGet(*implementation_, request);
+    if (name == "gguf.check") return HostGgufCheck(*implementation_, request);
+    if (name == "gguf.write") return HostGgufWrite(*implementation_, request);
     if (name == "gguf.open_set") {
       return HostGgufOpenSet(*implementation_, dump_fields_, request);
     }

@@ -3,6 +3,7 @@
 #define WEIGHTPROOF_CONFORMANCE_HOST_H_
 
 #include <cstdint>
+#include <expected>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -57,11 +58,19 @@ Json HostGgufGet(const wp_implementation& implementation, const Json& request);
 Json HostGgufOpenSet(const wp_implementation& implementation,
                      const std::vector<std::string>& dump_fields,
                      const Json& request);
+Json HostGgufCheck(const wp_implementation& implementation,
+                   const Json& request);
+Json HostGgufWrite(const wp_implementation& implementation,
+                   const Json& request);
 // q8_0.*, q8_1.*, f16.*.
 Json HostNumeric(const wp_implementation& implementation,
                  std::string_view operation, const Json& request);
 
 // ---- pieces they share ----
+
+// The file of version 3 that a request of gguf.write describes. The error says
+// what is wrong with the request.
+std::expected<std::string, std::string> EncodeContents(const Json& request);
 
 Json ErrorAnswer(std::string_view detail);
 Json NotRunAnswer(std::string_view why);

@@ -225,6 +225,29 @@ Json HostGgufGet(const wp_implementation& implementation, const Json& request) {
   return json;
 }
 
+Json HostGgufCheck(const wp_implementation& implementation,
+                   const Json& request) {
+  Input input(request);
+  if (input.problem()) return *input.problem();
+  Json findings = Json::array();
+  wp_gguf_data_sink sink = {};
+  sink.context = &findings;
+  sink.finding = [](void* context, const wp_gguf_data_finding* finding) {
+    static_cast<Json*>(context)->push_back(
+        {{"rule", finding->rule},
+         {"tensor", finding->tensor},
+         {"block", fmt::format("{}", finding->block)},
+         {"offset", fmt::format("{}", finding->offset)},
+         {"count", fmt::format("{}", finding->count)}});
+  };
+  wp_answer answer = EmptyAnswer();
+  implementation.gguf_check(&input.abi(), &sink, &answer);
+  if (input.Changed()) return Changed();
+  Json json = FromAbi(answer);
+  if (answer.status == WP_STATUS_OK) json["findings"] = std::move(findings);
+  return json;
+}
+
 Json HostGgufOpenSet(const wp_implementation& implementation,
                      const std::vector<std::string>& dump_fields,
                      const Json& request) {

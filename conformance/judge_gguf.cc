@@ -238,6 +238,43 @@ ColumnFit FitGet(const Context& context, const Expectation& expectation) {
           InWords(*difference)};
 }
 
+// Rule and tensor of each finding; nothing if the answer shows none.
+std::optional<std::set<std::pair<std::string, std::string>>> FindingsIn(
+    const Json& answer) {
+  const auto findings =
+      answer.is_object() ? answer.find("findings") : answer.end();
+  if (findings == answer.end() || !findings->is_array()) return std::nullopt;
+  std::set<std::pair<std::string, std::string>> out;
+  for (const Json& finding : *findings) {
+    if (!finding.is_object()) continue;
+    out.emplace(finding.value("rule", Json()).dump(),
+                finding.value("tensor", Json()).dump());
+  }
+  return out;
+}
+
+// What an accepting data check warns of.
+ColumnFit FitCheck(const Context& context, const Expectation& expectation) {
+  const auto expected = FindingsIn(expectation.answer);
+  const auto got = FindingsIn(context.observation.answer);
+  if (!expected || expected == got || (expected->empty() && !got)) {
+    return {Fit::kYes, false, "", ""};
+  }
+  if (!got) return {Fit::kNotCompared, false, "does not show findings", ""};
+  const auto text = [](const auto& findings) {
+    std::string out;
+    for (const auto& [rule, tensor] : findings) {
+      out += fmt::format("{}{} in tensor {}", out.empty() ? "" : ", ", rule,
+                         tensor);
+    }
+    return out.empty() ? std::string("nothing") : out;
+  };
+  const Difference difference{"findings", text(*expected), text(*got)};
+  return {Fit::kDiffers, false,
+          "accepted but read differently: " + InWords(difference),
+          InWords(difference)};
+}
+
 // " (gguf.align.value.zero at byte 53)", or "".
 std::string Finding(const Expectation& expectation) {
   if (!expectation.rule) return "";
@@ -276,6 +313,9 @@ ColumnFit FitGguf(const Context& context, const std::string& profile) {
   }
   if (context.vector.operation == "gguf.tensor") {
     return FitTensor(context, expectation);
+  }
+  if (context.vector.operation == "gguf.check") {
+    return FitCheck(context, expectation);
   }
   if (context.vector.operation == "gguf.open_set") {
     return FitSet(context, expectation);
@@ -334,7 +374,8 @@ std::string Disagreement(const Vector& vector, const CaseRecord& a,
     return differ("verdict", first.verdict, second.verdict);
   }
   // A refused read of one value or tensor need not name a rule.
-  const bool whole = vector.operation == "gguf.parse";
+  const bool whole =
+      vector.operation != "gguf.get" && vector.operation != "gguf.tensor";
   if (first.rule != second.rule && (whole || (first.rule && second.rule))) {
     return differ("rule", first.rule.value_or("none"),
                   second.rule.value_or("none"));
@@ -345,6 +386,11 @@ std::string Disagreement(const Vector& vector, const CaseRecord& a,
       return offset ? fmt::format("{}", *offset) : std::string("none");
     };
     return differ("offset", text(first.offset), text(second.offset));
+  }
+  const Json found = first.answer.value("findings", Json());
+  if (found != second.answer.value("findings", Json())) {
+    return differ("findings", found.dump(),
+                  second.answer.value("findings", Json()).dump());
   }
   const auto dump = first.answer.find("dump");
   if (dump == first.answer.end() || first.verdict != "accept") return "";

@@ -1,5 +1,5 @@
 # Hosting, driving, running and judging.
-add_library(wp_host STATIC host.cc host_gguf.cc host_numeric.cc)
+add_library(wp_host STATIC host.cc host_gguf.cc host_numeric.cc host_write.cc)
 target_link_libraries(wp_host PUBLIC wp_flags wp_dump wp_protocol
                       wp_mapped_file wp_q8_0 PRIVATE fmt::fmt)
 add_executable(weightproof-host host_main.cc)
@@ -34,10 +34,11 @@ target_link_libraries(wp_judge PUBLIC wp_flags wp_dump wp_protocol wp_vector
                       PRIVATE fmt::fmt ZLIB::ZLIB)
 
 add_library(wp_runner STATIC
-  canary.cc driver_data.cc one_shot.cc run_session.cc run_target.cc runner.cc
-  running.cc running_result.cc)
+  canary.cc driver_data.cc history.cc one_shot.cc run_past.cc run_session.cc run_target.cc runner.cc
+  running.cc running_result.cc writers.cc)
 target_link_libraries(wp_runner PUBLIC wp_flags wp_run_files wp_judge
-                      PRIVATE wp_impls fmt::fmt Threads::Threads)
+                      PRIVATE wp_impls wp_reference_gguf fmt::fmt
+                              Threads::Threads)
 # Running anything needs the host beside it.
 add_dependencies(wp_runner weightproof-host)
 
@@ -54,6 +55,7 @@ endif()
 if(TARGET runner_test)
   add_dependencies(runner_test toy_q8_0)
 endif()
+wp_test(past_test past_test.cc LIBS wp_runner wp_host)
 wp_test(judge_test judge_test.cc judge_numeric_test.cc judge_rest_test.cc
         LIBS wp_runner ZLIB::ZLIB)
 

@@ -25,9 +25,6 @@ bool HasFamily(const Hello& hello, std::string_view family) {
 
 std::string WhyNotAsked(const Vector& vector, const Hello& hello,
                         const std::string& problem, bool obey_permissions) {
-  if (vector.operation == "gguf.check") {
-    return "judged by `weightproof check`, which reads the data";
-  }
   if (!hello.Offers(vector.operation)) {
     return fmt::format("does not offer {}", vector.operation);
   }

@@ -7,6 +7,7 @@
 
 #include "conformance/driver_data.h"
 #include "conformance/one_shot.h"
+#include "conformance/run_past.h"
 #include "impls/registry.h"
 
 namespace weightproof::conformance {
@@ -110,6 +111,19 @@ Target HostTarget(const RunOptions& options, const std::string& name) {
   return target;
 }
 
+Target TargetOf(const RunOptions& options, DriverInstance driver) {
+  Target target;
+  target.name = driver.name;
+  target.version = driver.version;
+  target.language = driver.language;
+  target.spec = std::move(driver.spec);
+  target.spec.directory = Scratch(options, driver.name);
+  target.deviations = std::move(driver.deviations);
+  target.why_not = std::move(driver.why_not);
+  target.repro = fmt::format("./weightproof repro {}", target.name);
+  return target;
+}
+
 std::expected<std::vector<Target>, RunError> AllTargets(
     const RunOptions& options) {
   std::vector<Target> targets;
@@ -123,16 +137,7 @@ std::expected<std::vector<Target>, RunError> AllTargets(
       LoadDrivers(options.drivers_dir, {options.source_dir, options.build_dir});
   if (!drivers) return Error(5, drivers.error());
   for (DriverInstance& driver : *drivers) {
-    Target target;
-    target.name = driver.name;
-    target.version = driver.version;
-    target.language = driver.language;
-    target.spec = std::move(driver.spec);
-    target.spec.directory = Scratch(options, driver.name);
-    target.deviations = std::move(driver.deviations);
-    target.why_not = std::move(driver.why_not);
-    target.repro = fmt::format("./weightproof repro {}", target.name);
-    targets.push_back(std::move(target));
+    targets.push_back(TargetOf(options, std::move(driver)));
   }
   std::ranges::sort(targets, {}, &Target::name);
   return targets;
@@ -151,6 +156,12 @@ std::expected<std::vector<Target>, RunError> SelectTargets(
     auto all = AllTargets(options);
     if (!all) return std::unexpected(all.error());
     for (const std::string& pattern : options.names) {
+      if (const auto past = ParsePastName(pattern)) {
+        auto targets = PastTargets(options, *past);
+        if (!targets) return std::unexpected(targets.error());
+        for (Target& target : *targets) selected.push_back(std::move(target));
+        continue;
+      }
       const bool known = std::ranges::any_of(*all, [&](const Target& target) {
         return GlobMatches(pattern, target.name);
       });

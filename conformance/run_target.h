@@ -8,6 +8,7 @@
 
 #include "conformance/deviations.h"
 #include "conformance/driver.h"
+#include "conformance/driver_data.h"
 #include "conformance/runner.h"
 
 namespace weightproof::conformance {
@@ -32,6 +33,9 @@ std::expected<std::vector<Target>, RunError> SelectTargets(
 // Every built-in implementation and driver instance.
 std::expected<std::vector<Target>, RunError> AllTargets(
     const RunOptions& options);
+
+// A driver instance as a target.
+Target TargetOf(const RunOptions& options, DriverInstance driver);
 
 // weightproof-host for a built-in implementation or "canary".
 Target HostTarget(const RunOptions& options, const std::string& name);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -156,6 +157,55 @@ ReaderAnswer AskTensor(const wp_implementation& reader, const FileView& file,
   if (out.verdict == "accept") {
     out.dump = {{"size", std::to_string(checksum.size)},
                 {"crc32", fmt::format("{:08x}", checksum.crc)}};
+  }
+  return out;
+}
+
+ReaderAnswer AskCheck(const wp_implementation& reader, const FileView& file,
+                      const Question& question) {
+  const wp_gguf_input input = InputOf(file, question);
+  Json findings = Json::array();
+  const wp_gguf_data_sink sink = {
+      &findings, [](void* context, const wp_gguf_data_finding* finding) {
+        static_cast<Json*>(context)->push_back(
+            {{"rule", finding->rule},
+             {"tensor", finding->tensor},
+             {"block", std::to_string(finding->block)},
+             {"offset", std::to_string(finding->offset)},
+             {"count", std::to_string(finding->count)}});
+      }};
+  wp_answer answer = Fresh();
+  reader.gguf_check(&input, &sink, &answer);
+  ReaderAnswer out = Judge(answer);
+  out.dump = {{"findings", std::move(findings)}};
+  return out;
+}
+
+ReaderAnswer AskOpenSet(const wp_implementation& reader,
+                        const std::vector<std::string>& names,
+                        const std::vector<FileView>& files, const char* profile,
+                        std::uint64_t* file) {
+  std::vector<wp_gguf_input> inputs;
+  std::vector<const char*> pointers;
+  std::deque<DumpBuilder> dumps(files.size());
+  std::vector<wp_gguf_sink> sinks;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    inputs.push_back(InputOf(files[i], {.profile = profile}));
+    pointers.push_back(names[i].c_str());
+    sinks.push_back(*dumps[i].sink());
+  }
+  wp_answer answer = Fresh();
+  reader.gguf_open_set(inputs.data(), pointers.data(), inputs.size(),
+                       sinks.data(), &answer);
+  *file = static_cast<std::uint64_t>(answer.row);
+  ReaderAnswer out = Judge(answer);
+  if (out.verdict != "accept") return out;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Json dump = dumps[i].Take(inputs[i].file_size);
+    if (i == 0) {
+      out.policies = dump["policies"].get<std::vector<std::string>>();
+    }
+    if (!dumps[i].violation().empty()) out.problem = dumps[i].violation();
   }
   return out;
 }

@@ -64,6 +64,17 @@ ReaderAnswer AskGet(const wp_implementation& reader, const FileView& file,
 ReaderAnswer AskTensor(const wp_implementation& reader, const FileView& file,
                        const Question& question, std::uint64_t index);
 
+// The answer to gguf.check, {"findings"} as its dump, whatever the verdict.
+ReaderAnswer AskCheck(const wp_implementation& reader, const FileView& file,
+                      const Question& question);
+
+// The answer to gguf.open_set under a profile: as AskParse, without a dump.
+// file receives the index of the file that a refusal names.
+ReaderAnswer AskOpenSet(const wp_implementation& reader,
+                        const std::vector<std::string>& names,
+                        const std::vector<FileView>& files, const char* profile,
+                        std::uint64_t* file);
+
 // For messages: "reject gguf.kv.key.empty at 24", "accept".
 std::string Describe(const ReaderAnswer& answer);
 

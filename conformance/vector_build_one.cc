@@ -253,6 +253,7 @@ class OneBuilder {
       } else if (vector_.operation == "gguf.check") {
         if (answer->verdict == "accept" && answer->policies.empty()) {
           FromRegistry(profile, expectation);
+          CheckData(*file, profile, expectation);
         } else if (std::string_view(profile) == "spec") {
           Problem("the container is not clean: {}", Describe(*answer));
         } else {
@@ -312,6 +313,53 @@ class OneBuilder {
     if (out.verdict == "policy") out.policies = {recipe_.rule};
   }
 
+  // Both readers find in the data what the registry says, and the same.
+  void CheckData(const FileView& file, const char* profile,
+                 Expectation& expectation) {
+    const auto answer = Both(profile, [&](const wp_implementation& reader) {
+      return AskCheck(reader, file, Ask(profile));
+    });
+    if (!answer) return;
+    if (answer->verdict != expectation.verdict ||
+        answer->rule != expectation.rule ||
+        answer->offset != expectation.offset) {
+      Problem("{}: the registry says {} {} at {}, the readers say {}", profile,
+              expectation.verdict, expectation.rule.value_or(""),
+              expectation.offset.value_or(0), Describe(*answer));
+    }
+    const bool found = std::ranges::any_of(
+        answer->dump["findings"], [this](const Json& finding) {
+          return finding["rule"] == recipe_.rule;
+        });
+    const bool sound =
+        recipe_.verdict == "accept" && rule_->spec == Cell::kReject;
+    if (found == sound) {
+      Problem("{}: {} is {}found in the data", profile, recipe_.rule,
+              found ? "" : "not ");
+    }
+    expectation.answer = answer->dump;
+  }
+
+  // The optimized reader says of a set what the reference says.
+  void CheckSetReaders(const std::vector<FileView>& views,
+                       const char* profile) {
+    std::vector<std::string> names;
+    for (const NamedFile& file : vector_.files) names.push_back(file.name);
+    std::uint64_t file = 0;
+    std::vector<std::pair<ReaderAnswer, std::uint64_t>> answers;
+    for (const char* reader : {"reference", "gguf_view"}) {
+      ReaderAnswer answer =
+          AskOpenSet(*impls::FindBuiltIn(reader), names, views, profile, &file);
+      answers.emplace_back(std::move(answer), file);
+    }
+    if (answers[0] == answers[1] && answers[0].first.problem.empty()) return;
+    Problem(
+        "the readers differ on the set under {}: reference says {} in {}, "
+        "gguf_view says {} in {}",
+        profile, Describe(answers[0].first), answers[0].second,
+        Describe(answers[1].first), answers[1].second);
+  }
+
   void BuildSet() {
     std::vector<FileView> views;
     Json dumps = Json::array();
@@ -328,6 +376,7 @@ class OneBuilder {
     }
     bool accepted = false;
     for (const char* profile : kProfiles) {
+      CheckSetReaders(views, profile);
       Expectation got = AskSet(vector_.files, views, profile, "");
       CheckSet(profile, got);
       if (got.rule) CheckSetFault(views, profile, *got.rule);

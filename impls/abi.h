@@ -108,6 +108,21 @@ typedef struct wp_gguf_sink {
   void (*policy)(void* context, const char* rule);
 } wp_gguf_sink;
 
+// What a check of the data found in a tensor: in a scale, or of all of it.
+typedef struct wp_gguf_data_finding {
+  const char* rule;  // static string: a rule gguf.values.*
+  uint64_t tensor;   // index in table order
+  uint64_t block;    // first block with it; 0 if it is about the whole tensor
+  uint64_t offset;   // in the file: of the scale in that block, of the tensor
+  uint64_t count;    // scales with it; 1 if it is about the whole tensor
+} wp_gguf_data_finding;
+
+// Receives them by tensor, those of one tensor by offset.
+typedef struct wp_gguf_data_sink {
+  void* context;
+  void (*finding)(void* context, const wp_gguf_data_finding* finding);
+} wp_gguf_data_sink;
+
 // Receives bytes in any number of pieces.
 typedef struct wp_bytes_sink {
   void* context;
@@ -177,6 +192,18 @@ struct wp_implementation {
   void (*gguf_open_set)(const wp_gguf_input* files, const char* const* names,
                         uint64_t count, const wp_gguf_sink* sinks,
                         wp_answer* answer);
+
+  // Judges the file and, if it is accepted, the data of its tensors: all that
+  // is found goes to the sink, and the first finding that the profile does not
+  // accept is the answer. Needs the whole file in data.
+  void (*gguf_check)(const wp_gguf_input* input, const wp_gguf_data_sink* sink,
+                     wp_answer* answer);
+
+  // Writes what contents holds as a new file at the path out, by the
+  // implementation's own writer. contents is a sound little-endian file of
+  // version 3, all of it in data.
+  void (*gguf_write)(const wp_gguf_input* contents, const char* out,
+                     wp_answer* answer);
 };
 
 // Opens one implementation of a shared object. arguments: free text after

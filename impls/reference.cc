@@ -24,6 +24,7 @@ wp_implementation MakeTable() {
   table.gguf_tensor = ReferenceGgufTensor;
   table.gguf_get = ReferenceGgufGet;
   table.gguf_open_set = ReferenceGgufOpenSet;
+  table.gguf_check = ReferenceGgufCheck;
   table.q8_0_quantize = ReferenceQ80Quantize;
   table.q8_1_quantize = ReferenceQ81Quantize;
   table.q8_0_dequantize = ReferenceQ80Dequantize;

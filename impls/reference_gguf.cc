@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "impls/reference_ops.h"
+#include "reference/gguf/data_values.h"
 #include "reference/gguf/profile.h"
 #include "reference/gguf/reader.h"
 #include "reference/gguf/set.h"
@@ -185,6 +186,30 @@ void ReferenceGgufGet(const wp_gguf_input* input, wp_slice key, uint32_t type,
       return;
     }
     SendKeyValue(file, kv, *sink);
+  });
+}
+
+void ReferenceGgufCheck(const wp_gguf_input* input,
+                        const wp_gguf_data_sink* sink, wp_answer* answer) {
+  WithFile(input, answer, [=](const gguf::File& file) {
+    if (file.prefix.size() < file.file_size) {
+      return NotRun(answer, "the whole file is needed");
+    }
+    const gguf::Profile& profile = *ProfileOf(*input, answer);
+    for (const gguf::ValueFinding& found : gguf::CheckValues(file)) {
+      const wp_gguf_data_finding out = {.rule = Rules()[found.rule].id.data(),
+                                        .tensor = found.tensor,
+                                        .block = found.block,
+                                        .offset = found.offset,
+                                        .count = found.count};
+      sink->finding(sink->context, &out);
+      const Cell cell = profile.Of(found.rule);
+      if (answer->verdict != WP_ACCEPT || cell == Cell::kAccept) continue;
+      answer->verdict = VerdictOf(cell);
+      answer->rule = out.rule;
+      answer->offset = found.offset;
+      SetDetail(answer, Rules()[found.rule].statement);
+    }
   });
 }
 

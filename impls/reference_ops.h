@@ -22,6 +22,8 @@ void ReferenceGgufTensor(const wp_gguf_input* input, uint64_t index,
 // Sends key and value to the sink, nothing else.
 void ReferenceGgufGet(const wp_gguf_input* input, wp_slice key, uint32_t type,
                       const wp_gguf_sink* sink, wp_answer* answer);
+void ReferenceGgufCheck(const wp_gguf_input* input,
+                        const wp_gguf_data_sink* sink, wp_answer* answer);
 void ReferenceGgufOpenSet(const wp_gguf_input* files, const char* const* names,
                           uint64_t count, const wp_gguf_sink* sinks,
                           wp_answer* answer);

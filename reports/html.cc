@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/clusters.h"
 #include "reports/embedded.h"
 #include "reports/text.h"
 
@@ -358,12 +359,21 @@ Json PageData(const ReportView& view) {
       {"arithmetic", Arithmetic(report)},
       {"gaps", Gaps(report)},
       {"deviation_notes", DeviationNotes(report)},
+      {"clusters", Json::array()},
+      {"nearest", Json::array()},
+      {"cluster_sentence", ""},
       {"run", RunLines(report)},
       {"canary", report.at("summary").at("canary").at("caught").get<bool>()
                      ? "this run caught it"
                      : "this run did not, so its results are void"}};
+  if (report.contains("clusters")) {
+    const Json& clusters = report.at("clusters");
+    data["clusters"] = ClusterTable(clusters);
+    data["nearest"] = NearestReaders(clusters);
+    data["cluster_sentence"] = Printable(ClusterSentence(clusters));
+  }
   for (const char* name : {"failures", "policies", "known", "arithmetic",
-                           "gaps", "deviation_notes"}) {
+                           "gaps", "deviation_notes", "clusters"}) {
     data[std::string("has_") + name] = !data[name].empty();
   }
   data["failure_count"] =

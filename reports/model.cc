@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "reference/rule.h"
+#include "reports/clusters.h"
 #include "reports/excerpt.h"
 #include "reports/text.h"
 
@@ -393,6 +394,7 @@ Json BuildReport(const RunResult& result,
           {"rules", RulesJson(rule_ids)},
           {"vectors", VectorsJson(vectors, vector_ids)},
           {"rows", row_list},
+          {"clusters", Clusters(row_list)},
           {"run", RunJson(result, rows)}};
 }
 

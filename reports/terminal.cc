@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/clusters.h"
 #include "reports/text.h"
 #include "reports/view.h"
 
@@ -96,6 +97,10 @@ class Renderer {
     Line();
     Line(In(ink, In(Ink::kBold, words)));
     Paragraph(0, Printable(ConclusionSentence(report)));
+    if (report.contains("clusters")) {
+      const std::string divided = ClusterSentence(report.at("clusters"));
+      if (!divided.empty()) Paragraph(0, Printable(divided) + ".");
+    }
     Paragraph(
         0,
         fmt::format("{} of {} executed, {} skipped; vectors {}; {}.",
@@ -416,6 +421,12 @@ TerminalStyle StyleFor(int fd) {
     style.width = size.ws_col;
   }
   return style;
+}
+
+bool CanRedraw(int fd) {
+  const char* term = std::getenv("TERM");
+  return isatty(fd) != 0 && std::getenv("CI") == nullptr && term != nullptr &&
+         std::string_view(term) != "dumb";
 }
 
 std::string Paint(const TerminalStyle& style, Ink ink, std::string_view text) {

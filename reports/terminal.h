@@ -20,6 +20,10 @@ struct TerminalStyle {
 // if NO_COLOR is set or TERM is dumb.
 TerminalStyle StyleFor(int fd);
 
+// Whether lines may be redrawn on the descriptor: a terminal that can, and not
+// a CI job.
+bool CanRedraw(int fd);
+
 enum class Ink { kPlain, kBold, kDim, kRed, kGreen, kYellow, kBlue };
 
 // text in a colour, or plain text where the style has none. text must be

@@ -1,9 +1,11 @@
 // The optimized GGUF reader behind the C ABI.
+#include "impls/cpu/gguf_view_abi.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <optional>
 
-#include "impls/cpu/gguf_view.h"
+#include "impls/cpu/gguf_values.h"
 #include "impls/cpu/gguf_view_internal.h"
 
 namespace weightproof::impls {
@@ -90,6 +92,19 @@ class Emitter {
   std::uint64_t pos_ = 0;
 };
 
+std::int32_t VerdictOf(Cell cell) {
+  switch (cell) {
+    case Cell::kUnsupported:
+      return WP_UNSUPPORTED;
+    case Cell::kLimit:
+      return WP_LIMIT;
+    default:
+      return WP_REJECT;
+  }
+}
+
+}  // namespace
+
 void Emit(const GgufView& view, const wp_gguf_sink& sink) {
   const wp_gguf_header header{view.version,    view.big_endian ? 1 : 0,
                               view.alignment,  view.data_start,
@@ -130,18 +145,14 @@ std::optional<GgufProfile> FindProfile(const char* name) {
   return std::nullopt;
 }
 
-std::int32_t VerdictOf(Cell cell) {
-  switch (cell) {
-    case Cell::kUnsupported:
-      return WP_UNSUPPORTED;
-    case Cell::kLimit:
-      return WP_LIMIT;
-    default:
-      return WP_REJECT;
-  }
+void Refuse(const GgufFinding& finding, wp_answer* answer) {
+  answer->status = WP_STATUS_OK;
+  answer->verdict = VerdictOf(finding.verdict);
+  answer->rule = Rules()[finding.rule].id.data();
+  answer->offset = finding.offset;
+  Say(answer, Rules()[finding.rule].statement);
 }
 
-// The file, if it is accepted; else the answer says why not.
 std::optional<GgufView> Open(const wp_gguf_input& in, wp_answer* answer) {
   const std::optional<GgufProfile> profile = FindProfile(in.profile);
   if (!profile.has_value()) {
@@ -167,15 +178,34 @@ std::optional<GgufView> Open(const wp_gguf_input& in, wp_answer* answer) {
   }
   answer->status = WP_STATUS_OK;
   if (const auto* finding = std::get_if<GgufFinding>(&result)) {
-    answer->verdict = VerdictOf(finding->verdict);
-    answer->rule = Rules()[finding->rule].id.data();
-    answer->offset = finding->offset;
-    Say(answer, Rules()[finding->rule].statement);
+    Refuse(*finding, answer);
     return std::nullopt;
   }
   answer->verdict = WP_ACCEPT;
   return std::get<GgufView>(std::move(result));
 }
+
+void CheckData(const wp_gguf_input* input, const wp_gguf_data_sink* sink,
+               wp_answer* answer) {
+  const std::optional<GgufView> view = Open(*input, answer);
+  if (!view.has_value()) return;
+  if (view->prefix.size() < input->file_size) {
+    answer->status = WP_STATUS_NOT_RUN;
+    return Say(answer, "the whole file is needed");
+  }
+  Judge judge(*FindProfile(input->profile));
+  for (const GgufDataFinding& found : CheckGgufValues(*view, {})) {
+    const wp_gguf_data_finding out{Rules()[found.rule].id.data(), found.tensor,
+                                   found.block, found.offset, found.count};
+    sink->finding(sink->context, &out);
+    if (judge.finding().rule == kNoRule) {
+      judge.Stops(found.rule, found.offset);
+    }
+  }
+  if (judge.finding().rule != kNoRule) Refuse(judge.finding(), answer);
+}
+
+namespace {
 
 void Refuse(wp_answer* answer, std::string_view why) {
   answer->verdict = WP_REJECT;
@@ -249,6 +279,8 @@ const wp_implementation* GgufViewImplementation() {
     table.gguf_parse = gguf_internal::Parse;
     table.gguf_tensor = gguf_internal::TensorBytes;
     table.gguf_get = gguf_internal::Get;
+    table.gguf_open_set = gguf_internal::OpenSet;
+    table.gguf_check = gguf_internal::CheckData;
     return table;
   }();
   return &kTable;

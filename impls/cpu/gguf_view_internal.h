@@ -2,6 +2,7 @@
 #ifndef WEIGHTPROOF_IMPLS_CPU_GGUF_VIEW_INTERNAL_H_
 #define WEIGHTPROOF_IMPLS_CPU_GGUF_VIEW_INTERNAL_H_
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -88,7 +89,14 @@ class Judge {
 class NameSet {
  public:
   // False: an equal name is there already.
-  bool Insert(std::string_view name);
+  bool Insert(std::string_view name) { return Insert(name, HashOf(name)); }
+  // The same in two steps, so that memory answers meanwhile.
+  static std::uint32_t HashOf(std::string_view name);
+  void Prefetch(std::uint32_t hash) const {
+    if (slots_.empty()) return;
+    __builtin_prefetch(&slots_[hash & (slots_.size() - 1)], 1);
+  }
+  bool Insert(std::string_view name, std::uint32_t hash);
   std::uint64_t size() const { return used_; }
   // The most slots that finding a name of the set looks at. For tests: walks
   // over the whole set.
@@ -149,7 +157,10 @@ class Reader {
   bool TensorPadding();
   bool Tail();
 
+  bool Entries();
   bool Key();
+  bool DistinctKey(std::string_view key, std::uint64_t at);
+  bool InsertKey();
   bool KeyText(std::string_view key, std::uint64_t at);
   bool Value(std::uint32_t type);
   bool String();
@@ -191,7 +202,17 @@ class Reader {
   std::uint64_t needs_ = 0;
   std::uint64_t kv_count_ = 0;
   std::uint64_t tensor_count_ = 0;
-  NameSet names_;      // keys, then tensor names
+  NameSet names_;  // keys, then tensor names
+  // Keys on their way into the set, the oldest at first_key_: the slots of
+  // many are fetched at once.
+  struct PendingKey {
+    std::string_view key;
+    std::uint64_t at;
+    std::uint32_t hash;
+  };
+  static constexpr std::uint64_t kPending = 16;
+  std::array<PendingKey, kPending> pending_keys_;
+  std::uint64_t first_key_ = 0, pending_ = 0;
   NameSet cut_names_;  // tensor names up to a NUL, once one has a NUL
   bool cut_ = false;
   bool check_key_text_ = false;

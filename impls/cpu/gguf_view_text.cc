@@ -184,9 +184,12 @@ bool WalkShortStrings(const Layout& layout, std::uint64_t end, bool check,
   return walk(layout.data, end, check, at, count);
 }
 
-bool NameSet::Insert(std::string_view name) {
+std::uint32_t NameSet::HashOf(std::string_view name) {
+  return static_cast<std::uint32_t>(KeyedHash(name));
+}
+
+bool NameSet::Insert(std::string_view name, std::uint32_t hash) {
   if (used_ * 4 >= slots_.size() * 3) Grow();
-  const auto hash = static_cast<std::uint32_t>(KeyedHash(name));
   Slot* const slot = Find(name, hash);
   if (slot->data != nullptr) return false;
   // An empty name may have no address of its own.
@@ -208,7 +211,7 @@ NameSet::Slot* NameSet::Find(std::string_view name, std::uint32_t hash) {
 }
 
 void NameSet::Grow() {
-  std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 2);
+  std::vector<Slot> old(slots_.empty() ? 1024 : slots_.size() * 4);
   old.swap(slots_);
   const std::uint64_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {

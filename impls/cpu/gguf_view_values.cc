@@ -1,4 +1,5 @@
 // Keys, values and the alignment.
+#include <algorithm>
 #include <array>
 
 #include "impls/cpu/gguf_view_internal.h"
@@ -52,7 +53,39 @@ bool HasEmptySegment(std::string_view key) {
 
 }  // namespace
 
+// A repeated key is an earlier fault than whatever ended the reading behind it.
 bool Reader::KeyValues() {
+  const bool read = Entries();
+  while (pending_ > 0) {
+    if (!InsertKey()) return false;
+  }
+  return read;
+}
+
+bool Reader::DistinctKey(std::string_view key, std::uint64_t at) {
+  if (pending_ == kPending && !InsertKey()) return false;
+  const std::uint32_t hash = NameSet::HashOf(key);
+  names_.Prefetch(hash);
+  pending_keys_[(first_key_ + pending_) % kPending] = {key, at, hash};
+  ++pending_;
+  return true;
+}
+
+// The oldest of those on their way.
+bool Reader::InsertKey() {
+  const PendingKey& key = pending_keys_[first_key_];
+  first_key_ = (first_key_ + 1) % kPending;
+  --pending_;
+  if (names_.Insert(key.key, key.hash) ||
+      Fail(rules::kKvKeyDuplicate, key.at)) {
+    return true;
+  }
+  pending_ = 0;
+  return false;
+}
+
+bool Reader::Entries() {
+  view_.kvs.reserve(std::min<std::uint64_t>(kv_count_, 4096));
   for (std::uint64_t i = 0; i < kv_count_; ++i) {
     if (!Key()) return false;
     if (!Have(4, rules::kKvEntryTruncated)) return false;
@@ -82,8 +115,7 @@ bool Reader::Key() {
   if (check_key_text_ && size != 0 && !KeyText(key, pos_)) {
     return false;
   }
-  if (judge_.Cares(rules::kKvKeyDuplicate) && !names_.Insert(key) &&
-      !Fail(rules::kKvKeyDuplicate, at)) {
+  if (judge_.Cares(rules::kKvKeyDuplicate) && !DistinctKey(key, at)) {
     return false;
   }
   pos_ += size;

@@ -3,7 +3,10 @@
 # lock files of this directory: every package pinned and checked by its hash,
 # no install script of an npm package run.
 #
-#   install.sh [--offline] BUILD_DIR [FOLDER...]     default: all folders
+#   install.sh [--offline] BUILD_DIR [FOLDER[@VERSION]...]
+#
+# Default: all folders. FOLDER@VERSION is a past release, by the lock data of
+# the folder's versions.json.
 #
 # A folder whose lock files have not changed since is left alone. Each folder
 # gets STATUS.json, {"ok":bool,"why":"..."}; a runner shows why. --offline
@@ -26,7 +29,7 @@ build=$(cd "$1" && pwd); shift
 cd "$(dirname "${BASH_SOURCE[0]}")"
 [ $# != 0 ] || set -- */driver.json
 for folder in "${@%/driver.json}"; do
-  if [ ! -f "$folder/driver.json" ]; then
+  if [ ! -f "${folder%@*}/driver.json" ]; then
     echo "install.sh: no driver folder '$folder'" >&2
     exit 2
   fi
@@ -41,9 +44,18 @@ status() {
     >"$(installed "$1")/STATUS.json"
 }
 
+# Where the lock files of FOLDER[@VERSION] are.
+locks() {
+  case $1 in
+    *@*) printf '%s/drivers/.locks/%s' "$build" "$1" ;;
+    *) printf '%s' "$1" ;;
+  esac
+}
+
 # Of the lock files, and of the sources where the driver is compiled.
 stamp() {
-  { cat "$1"/requirements*.txt "$1"/package-lock.json node-requirements.txt \
+  { cat "$(locks "$1")"/requirements*.txt "$(locks "$1")"/package-lock.json \
+      node-requirements.txt \
       2>/dev/null || true
     if [ -f "$1/Cargo.lock" ]; then
       cat "$1"/Cargo.* "$1/driver.rs" protocol_rs/Cargo.toml protocol_rs/src/*
@@ -123,18 +135,19 @@ need_go() {
 
 # Commands are checked one by one: errexit does not hold below an "if".
 install_folder() {
-  local folder=$1 to
+  local folder=$1 to locks
   to=$(installed "$folder")
-  if [ -f "$folder/requirements.txt" ]; then
+  locks=$(locks "$folder")
+  if [ -f "$locks/requirements.txt" ]; then
     new_venv "$to/venv" || return 1
-    if [ -f "$folder/requirements-build.txt" ]; then
-      pip_install "$to/venv" -r "$folder/requirements-build.txt" || return 1
+    if [ -f "$locks/requirements-build.txt" ]; then
+      pip_install "$to/venv" -r "$locks/requirements-build.txt" || return 1
     fi
     pip_install "$to/venv" --no-build-isolation \
-      -r "$folder/requirements.txt" || return 1
+      -r "$locks/requirements.txt" || return 1
   fi
-  if [ -f "$folder/package-lock.json" ]; then
-    cp "$folder/package.json" "$folder/package-lock.json" "$to/" || return 1
+  if [ -f "$locks/package-lock.json" ]; then
+    cp "$locks/package.json" "$locks/package-lock.json" "$to/" || return 1
     (cd "$to" && npm ci --ignore-scripts --no-audit --no-fund --no-progress \
       --loglevel=error) || return 1
     ln -sf "$(command -v node)" "$to/node" || return 1
@@ -159,6 +172,10 @@ bring() {
   local folder=$1 to why
   to=$(installed "$folder")
   mkdir -p "$to"
+  case $folder in
+    *@*) python3 past.py "${folder%@*}" "${folder##*@}" "$(locks "$folder")" ||
+      return 1 ;;
+  esac
   if [ "$(cat "$to/stamp" 2>/dev/null)" = "$(stamp "$folder")" ]; then
     return 0
   fi
@@ -194,7 +211,7 @@ need() {
   local tool=$1 lock=$2 folder
   shift 2
   for folder in "${@%/driver.json}"; do
-    if [ -z "$offline" ] && [ -f "$folder/$lock" ]; then
+    if [ -z "$offline" ] && [ -f "${folder%@*}/$lock" ]; then
       "need_$tool" >"$build/drivers/$tool.log" 2>&1 ||
         cat "$build/drivers/$tool.log" >&2
       return 0

@@ -142,6 +142,36 @@ def untyped(value, level=1):
     return value
 
 
+def parse_value(type_name, value):
+    """A value of a canonical dump given in full, as Python has it."""
+    if type_name in ("u64", "i64"):
+        return int(value)
+    if type_name in ("f32", "f64"):
+        if value == "nan":
+            return math.nan
+        width = 8 if type_name == "f64" else 4
+        bits = int(value, 16).to_bytes(width)
+        return struct.unpack(">d" if width == 8 else ">f", bits)[0]
+    if type_name == "array":
+        return [parse_value(value["elem"], item) for item in value["items"]]
+    return value
+
+
+def write_contents(request):
+    """What gguf.write is to write: [(key, type, value)], where the type of an
+    array is ("array", element type), and [(name, dims, type, bytes)]."""
+    dump = request["dump"]
+    kv = []
+    for entry in dump["kv"]:
+        name, value = entry["type"], entry["value"]
+        kind = (name, value["elem"]) if name == "array" else name
+        kv.append((entry["key"], kind, parse_value(name, value)))
+    tensors = [(tensor["name"], [int(dim) for dim in tensor["dims"]],
+                tensor["type"], read_buffer(data))
+               for tensor, data in zip(dump["tensors"], request["data"])]
+    return kv, tensors
+
+
 class Keep:
     """The last large file stays open: its tensors are asked for one by one.
 

@@ -88,21 +88,36 @@ std::uint64_t LoadInteger(std::span<const std::uint8_t> bytes,
 NameSet::NameSet(const File& file, Work* work)
     : file_(&file), members_(Less{&file, work}) {}
 
-bool NameSet::Less::operator()(Range a, Range b) const {
+bool NameSet::Less::operator()(const Member& a, const Member& b) const {
   ++work->comparisons;
-  return std::ranges::lexicographical_compare(file->Bytes(a), file->Bytes(b));
+  if (a.head != b.head) return a.head < b.head;
+  return std::ranges::lexicographical_compare(file->Bytes(a.name),
+                                              file->Bytes(b.name));
 }
 
-bool NameSet::Insert(Range name) { return members_.insert(name).second; }
+// Shorter names are filled up with NUL, which no order of different heads
+// notices.
+NameSet::Member NameSet::MemberOf(Range name) const {
+  Member member{.name = name};
+  const auto bytes = file_->Bytes(name);
+  for (std::size_t i = 0; i < sizeof member.head; ++i) {
+    member.head = member.head << 8 | (i < bytes.size() ? bytes[i] : 0);
+  }
+  return member;
+}
+
+bool NameSet::Insert(Range name) {
+  return members_.insert(MemberOf(name)).second;
+}
 
 bool NameSet::HasEqualUpToNul(Range name) const {
   const Text bytes = file_->Bytes(name);
   const Range cut{name.begin, FirstNul(bytes).value_or(name.size)};
   // NUL is the lowest byte: whatever equals the cut name up to a NUL comes
   // right after it.
-  const auto at = members_.lower_bound(cut);
-  if (at == members_.end() || at->size < cut.size) return false;
-  const Text found = file_->Bytes(*at);
+  const auto at = members_.lower_bound(MemberOf(cut));
+  if (at == members_.end() || at->name.size < cut.size) return false;
+  const Text found = file_->Bytes(at->name);
   return std::ranges::equal(found.first(cut.size), bytes.first(cut.size)) &&
          (found.size() == cut.size || found[cut.size] == 0);
 }

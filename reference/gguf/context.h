@@ -73,13 +73,20 @@ class NameSet {
   bool HasEqualUpToNul(Range name) const;
 
  private:
+  // A name and its first bytes as a number: most comparisons end there.
+  struct Member {
+    Range name;
+    std::uint64_t head = 0;
+  };
   struct Less {
     const File* file;
     Work* work;
-    bool operator()(Range a, Range b) const;
+    bool operator()(const Member& a, const Member& b) const;
   };
+  Member MemberOf(Range name) const;
+
   const File* file_;
-  std::set<Range, Less> members_;
+  std::set<Member, Less> members_;
 };
 
 }  // namespace weightproof::gguf

@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <system_error>
 
+#include "reference/gguf/rules.h"
 #include "reference/gguf/set.h"
 #include "reports/cli/check_file.h"
+#include "reports/cli/check_portable.h"
 #include "reports/cli/check_set.h"
 #include "reports/cli/command.h"
 #include "reports/terminal.h"
@@ -26,6 +29,8 @@ struct Arguments {
   std::string fail_on = "nonconforming";
   bool json = false;
   bool trusted = false;
+  bool data = false;
+  bool portable = false;
 };
 
 struct Totals {
@@ -33,6 +38,7 @@ struct Totals {
   std::uint64_t failing = 0;
   std::uint64_t unreadable = 0;
   std::uint64_t inconclusive = 0;
+  std::uint64_t not_portable = 0;
   bool internal_error = false;
 };
 
@@ -63,18 +69,30 @@ bool Inconclusive(const Finding& finding) {
 
 class Checker {
  public:
-  explicit Checker(const Arguments& arguments)
-      : arguments_(arguments), style_(reports::StyleFor(STDOUT_FILENO)) {
+  Checker(const Arguments& arguments, const Places& places)
+      : arguments_(arguments),
+        places_(places),
+        style_(reports::StyleFor(STDOUT_FILENO)) {
     if (!arguments.profile.empty()) options_.profiles = {arguments.profile};
     options_.trusted = arguments.trusted;
+    options_.data = arguments.data;
   }
 
   int Run() {
+    if (arguments_.portable) {
+      auto readers =
+          conformance::LoadDrivers(places_.source / "impls" / "drivers",
+                                   {places_.source, places_.build});
+      if (!readers) return Fail(kExitInternal, readers.error());
+      readers_ = std::move(*readers);
+    }
     for (const std::string& path : arguments_.paths) Path(path);
     Sets();
     if (!arguments_.json && totals_.files > 1) Summary();
     if (totals_.internal_error) return kExitInternal;
-    if (totals_.failing + totals_.unreadable > 0) return kExitFindings;
+    if (totals_.failing + totals_.unreadable + totals_.not_portable > 0) {
+      return kExitFindings;
+    }
     return totals_.inconclusive > 0 ? kExitInconclusive : kExitOk;
   }
 
@@ -103,12 +121,22 @@ class Checker {
     const auto check = CheckFile(path, options_);
     if (!check) return Unreadable(path, check.error());
     ++totals_.files;
-    Count(check->findings);
+    Count(check->findings, check->data);
     NoteSet(path, *check);
+    std::vector<DivergingRule> divergence;
+    if (arguments_.portable) {
+      const auto mapped = conformance::MappedFile::Open(path);
+      if (!mapped) return Unreadable(path, mapped.error());
+      divergence = FindDivergence(mapped->bytes(), readers_);
+      totals_.not_portable += !divergence.empty();
+    }
     if (arguments_.json) {
-      Print(ToJson(path, *check).dump() + "\n");
+      Json json = ToJson(path, *check);
+      if (arguments_.portable) json["divergence"] = ToJson(divergence);
+      Print(json.dump() + "\n");
     } else {
       Human(path, *check);
+      if (arguments_.portable) Print(PortableWords(divergence, style_));
     }
     if (!check->disagreement.empty()) {
       totals_.internal_error = true;
@@ -118,9 +146,14 @@ class Checker {
     }
   }
 
-  void Count(const std::vector<Finding>& findings) {
+  void Count(const std::vector<Finding>& findings,
+             const std::optional<DataCheck>& data = std::nullopt) {
     const Severity fail_on = FailOn(arguments_.fail_on);
-    if (std::ranges::any_of(findings, [&](const Finding& finding) {
+    const bool bad_data =
+        data && std::ranges::any_of(data->findings, [&](const auto& found) {
+          return Rules()[found.rule].severity >= fail_on;
+        });
+    if (bad_data || std::ranges::any_of(findings, [&](const Finding& finding) {
           return Reaches(finding, fail_on);
         })) {
       ++totals_.failing;
@@ -153,6 +186,11 @@ class Checker {
       }
       Count(findings);
       Print(arguments_.json ? ToJson(*check).dump() + "\n" : SetWords(*check));
+      if (!check->disagreement.empty()) {
+        totals_.internal_error = true;
+        Fail(kExitInternal,
+             "internal error, please report it: " + check->disagreement);
+      }
     }
   }
 
@@ -215,11 +253,51 @@ class Checker {
       out += FindingWords(check, finding);
     }
     out += PolicyWords(check);
+    if (check.data) out += DataWords(*check.data);
     out += fmt::format(
-        "  checked: {}, {} of {}\n",
+        "  checked: {}, {} of {}{}\n",
         accepting.empty() ? "up to where reading stops" : "the header",
-        check.checked, reports::ByteCount(check.file_size));
+        check.checked, reports::ByteCount(check.file_size),
+        !arguments_.data ? std::string()
+        : !check.data
+            ? std::string("; no data, because it cannot be placed")
+            : fmt::format("; the data, {} of {}", check.data->bytes,
+                          reports::Count(check.data->tensors, "tensor")));
     Print(out);
+  }
+
+  // Each rule once, with the first tensors it is found in.
+  std::string DataWords(const DataCheck& data) const {
+    constexpr std::size_t kShown = 10;
+    std::map<RuleIndex, std::vector<const DataFinding*>> by_rule;
+    for (const DataFinding& found : data.findings) {
+      by_rule[found.rule].push_back(&found);
+    }
+    std::string out;
+    for (const auto& [index, list] : by_rule) {
+      const Rule& rule = Rules()[index];
+      out += fmt::format("  {}  {}\n",
+                         reports::Paint(style_, InkOf(rule.severity),
+                                        std::string(ToString(rule.severity))),
+                         reports::Paint(style_, Ink::kBold, rule.id));
+      out += Indented(std::string(rule.statement) + ".");
+      for (std::size_t i = 0; i < std::min(list.size(), kShown); ++i) {
+        const DataFinding& found = *list[i];
+        const bool whole = index == gguf::rules::kValuesTensorZero ||
+                           index == gguf::rules::kValuesTensorConstant;
+        out += Indented(
+            whole ? fmt::format("{} at byte {}", Printable(found.name),
+                                found.offset)
+                  : fmt::format("{}, block {}, at byte {}; {} of its scales",
+                                Printable(found.name), found.block,
+                                found.offset, found.count));
+      }
+      if (list.size() > kShown) {
+        out += Indented(fmt::format("and {} more tensors; --json has them all",
+                                    list.size() - kShown));
+      }
+    }
+    return out;
   }
 
   std::string FindingWords(const FileCheck& check, const Finding& finding) {
@@ -282,7 +360,9 @@ class Checker {
   }
 
   Arguments arguments_;
+  const Places& places_;
   reports::TerminalStyle style_;
+  std::vector<conformance::DriverInstance> readers_;
   CheckOptions options_;
   Totals totals_;
   std::vector<std::vector<fs::path>> sets_;
@@ -290,7 +370,7 @@ class Checker {
 
 }  // namespace
 
-void AddCheck(CLI::App& app, const Places&, Action& action) {
+void AddCheck(CLI::App& app, const Places& places, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* check = app.add_subcommand(
       "check", "What is wrong with a model file, by rule and byte");
@@ -298,6 +378,12 @@ void AddCheck(CLI::App& app, const Places&, Action& action) {
       ->add_option("PATH", arguments->paths,
                    "GGUF files; of a folder, every *.gguf in it")
       ->required();
+  check->add_flag("--data", arguments->data,
+                  "Read the data of all tensors too: scales that are NaN or "
+                  "infinite, tensors that hold nothing");
+  check->add_flag("--portable", arguments->portable,
+                  "Say which known readers read the file in another way; exit "
+                  "1 if any does");
   check->add_flag("--json", arguments->json, "One JSON object per file");
   check
       ->add_option("--profile", arguments->profile,
@@ -310,8 +396,8 @@ void AddCheck(CLI::App& app, const Places&, Action& action) {
       ->capture_default_str();
   check->add_flag("--trusted", arguments->trusted,
                   "Read by the plain reference reader alone");
-  check->callback([arguments, &action] {
-    action = [arguments] { return Checker(*arguments).Run(); };
+  check->callback([arguments, &places, &action] {
+    action = [arguments, &places] { return Checker(*arguments, places).Run(); };
   });
 }
 

@@ -146,6 +146,13 @@ std::expected<FileCheck, conformance::FileError> CheckFile(
   const auto file = conformance::MappedFile::Open(path);
   if (!file) return std::unexpected(file.error());
   FileCheck check = CheckBytes(file->bytes(), options);
+  if (options.data) {
+    DataProgressBar bar(path.string());
+    check.data = CheckData(file->bytes(), options.trusted, bar.Callback());
+    if (check.data && check.disagreement.empty()) {
+      check.disagreement = check.data->disagreement;
+    }
+  }
   if (file->Changed()) {
     return std::unexpected(conformance::MappedFile::ChangedError());
   }
@@ -175,9 +182,11 @@ Json ToJson(const std::filesystem::path& path, const FileCheck& check) {
   for (const Finding& finding : check.findings) {
     profiles[finding.profile] = ToJson(finding);
   }
-  return {{"file", reports::ValidUtf8(path.string())},
-          {"format", "gguf"},
-          {"profiles", profiles}};
+  Json json = {{"file", reports::ValidUtf8(path.string())},
+               {"format", "gguf"},
+               {"profiles", profiles}};
+  if (check.data) json["data"] = ToJson(*check.data);
+  return json;
 }
 
 Json ToJson(const std::filesystem::path& path,

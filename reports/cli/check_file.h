@@ -13,12 +13,12 @@
 
 #include "conformance/mapped_file.h"
 #include "reference/rule.h"
+#include "reports/cli/check_data.h"
 
 namespace weightproof::cli {
 
-using Json = nlohmann::json;
-
 struct CheckOptions {
+  bool data = false;  // the data of the tensors too
   std::vector<std::string> profiles = {"spec", "ggml", "candle"};
   bool trusted = false;  // the reference alone
 };
@@ -42,6 +42,8 @@ struct FileCheck {
   std::uint64_t checked = 0;  // bytes from the start that were judged
   // split.count of an accepted file; 0 if absent or no unsigned integer.
   std::uint64_t split_count = 0;
+  // Asked for, and the file has tensors that could be placed.
+  std::optional<DataCheck> data;
   // The two readers differ: an internal error, in words. Empty if they agree.
   std::string disagreement;
 };
@@ -59,7 +61,8 @@ std::expected<FileCheck, conformance::FileError> CheckFile(
 // {verdict,rule,offset,severity,detail,policies}.
 Json ToJson(const Finding& finding);
 // {"file","format","profiles":{name:{verdict,rule,offset,severity,detail,
-// policies}}}; rule and offset are null for an accepted file.
+// policies}}}; rule and offset are null for an accepted file. With its data
+// checked also "data".
 Json ToJson(const std::filesystem::path& path, const FileCheck& check);
 // {"file","error"}: error is the code ("file-changed", "not-found", ...).
 Json ToJson(const std::filesystem::path& path,

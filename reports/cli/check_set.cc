@@ -1,9 +1,12 @@
 #include "reports/cli/check_set.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <system_error>
 
+#include "impls/cpu/gguf_view.h"
 #include "reference/gguf/profile.h"
 #include "reference/gguf/reader.h"
 #include "reference/gguf/set.h"
@@ -41,6 +44,50 @@ SetFinding Judge(const std::vector<std::string>& names,
   out.finding.offset = judged.error().stop.offset;
   out.finding.detail = judged.error().stop.detail;
   return out;
+}
+
+// What the optimized reader says, if it is not what the reference found.
+std::string Disagreement(const std::vector<std::string>& names,
+                         const std::vector<conformance::MappedFile>& mapped,
+                         const SetFinding& trusted) {
+  std::vector<wp_gguf_input> files;
+  std::vector<const char*> pointers;
+  wp_gguf_sink nowhere{};
+  nowhere.header = [](void*, const wp_gguf_header*) {};
+  nowhere.key = [](void*, wp_slice, std::uint32_t) {};
+  nowhere.scalars = [](void*, std::uint32_t, const void*, std::uint64_t) {};
+  nowhere.string = [](void*, wp_slice) {};
+  nowhere.array_begin = [](void*, std::uint32_t, std::uint64_t) {};
+  nowhere.array_end = [](void*) {};
+  nowhere.tensor = [](void*, const wp_gguf_tensor*) {};
+  nowhere.policy = [](void*, const char*) {};
+  for (std::size_t i = 0; i < mapped.size(); ++i) {
+    wp_gguf_input file{};
+    file.data = {mapped[i].bytes().data(), mapped[i].bytes().size()};
+    file.file_size = file.data.size;
+    file.profile = trusted.finding.profile.c_str();
+    files.push_back(file);
+    pointers.push_back(names[i].c_str());
+  }
+  const std::vector<wp_gguf_sink> sinks(files.size(), nowhere);
+  wp_answer answer{};
+  answer.offset = WP_NO_OFFSET;
+  impls::GgufViewImplementation()->gguf_open_set(
+      files.data(), pointers.data(), files.size(), sinks.data(), &answer);
+  const Finding& finding = trusted.finding;
+  const bool accepted = finding.verdict == Cell::kAccept;
+  const std::string rule = answer.rule != nullptr ? answer.rule : "";
+  const bool same =
+      accepted == (answer.verdict == WP_ACCEPT) &&
+      (finding.rule == kNoRule
+           ? rule.empty()
+           : rule == Rules()[finding.rule].id &&
+                 answer.offset == finding.offset &&
+                 static_cast<std::size_t>(answer.row) == trusted.file);
+  if (same) return "";
+  return fmt::format("profile {}: the optimized reader says {} {} of the set",
+                     finding.profile, accepted ? "no accept but" : "verdict",
+                     rule.empty() ? "accept" : rule);
 }
 
 }  // namespace
@@ -83,6 +130,9 @@ std::expected<SetCheck, SetError> CheckSet(const std::vector<fs::path>& files,
   }
   for (const std::string& profile : options.profiles) {
     check.findings.push_back(Judge(names, mapped, *gguf::FindProfile(profile)));
+    if (check.disagreement.empty()) {
+      check.disagreement = Disagreement(names, mapped, check.findings.back());
+    }
   }
   for (std::size_t i = 0; i < mapped.size(); ++i) {
     if (!mapped[i].Changed()) continue;

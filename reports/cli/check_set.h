@@ -20,6 +20,8 @@ struct SetFinding {
 struct SetCheck {
   std::vector<std::filesystem::path> files;  // in the order of their numbers
   std::vector<SetFinding> findings;          // one per profile
+  // As FileCheck::disagreement.
+  std::string disagreement;
 };
 
 // The files of the set that path belongs to by its name
@@ -27,7 +29,8 @@ struct SetCheck {
 // path if its name is not that of a shard.
 std::vector<std::filesystem::path> ShardsOf(const std::filesystem::path& path);
 
-// Judges a set by the reference. The error is that of the first file that
+// Judges a set by the reference, and by the optimized reader, which must say
+// the same. The error is that of the first file that
 // cannot be read, with its path.
 using SetError = std::pair<std::filesystem::path, conformance::FileError>;
 std::expected<SetCheck, SetError> CheckSet(

@@ -51,6 +51,8 @@ void AddBench(CLI::App& app, const Places& places, Action& action);
 void AddMinimise(CLI::App& app, const Places& places, Action& action);
 void AddPromote(CLI::App& app, const Places& places, Action& action);
 void AddMutants(CLI::App& app, const Places& places, Action& action);
+void AddHistory(CLI::App& app, const Places& places, Action& action);
+void AddWriters(CLI::App& app, const Places& places, Action& action);
 void AddDoctor(CLI::App& app, const Places& places, Action& action);
 
 // "weightproof: message" on standard error, made printable. Returns code.

@@ -12,6 +12,7 @@
 #include "conformance/vector_json.h"
 #include "fuzzers/gift/gift.h"
 #include "reports/cli/command.h"
+#include "reports/cli/snippets.h"
 #include "reports/excerpt.h"
 #include "reports/text.h"
 
@@ -49,6 +50,7 @@ class Exporter {
         if (!file) return std::unexpected(file.error());
         line["file"] = *file;
       }
+      AddVerdict(vector, line);
       if (!vector.files.empty()) {
         line["files"] = Json::array();
         for (const conformance::NamedFile& named : vector.files) {
@@ -64,6 +66,16 @@ class Exporter {
     if (auto done = WriteFile(folder_ / "expected.jsonl", expected_); !done) {
       return done;
     }
+    Hash(fs::path("verdicts.tsv"), verdicts_);
+    if (auto done = WriteFile(folder_ / "verdicts.tsv", verdicts_); !done) {
+      return done;
+    }
+    for (const Snippet& snippet : Snippets()) {
+      const fs::path path = fs::path("snippets") / snippet.name;
+      const std::string text(snippet.text);
+      Hash(path, text);
+      if (auto done = WriteFile(folder_ / path, text); !done) return done;
+    }
     if (auto done = WriteFile(folder_ / "VERSION", vectors.version + "\n");
         !done) {
       return done;
@@ -75,6 +87,23 @@ class Exporter {
   std::uint64_t left_out() const { return left_out_; }
 
  private:
+  // A line of verdicts.tsv for each file on which all profiles agree, and which
+  // is asked without options.
+  void AddVerdict(const Vector& vector, const Json& line) {
+    if (vector.operation != "gguf.parse" || !vector.request.is_null() ||
+        !line.value("file", Json()).is_string()) {
+      return;
+    }
+    std::string verdict;
+    for (const auto& [profile, expected] : vector.expect) {
+      if (!verdict.empty() && verdict != expected.verdict) return;
+      verdict = expected.verdict;
+    }
+    if (verdict != "accept" && verdict != "reject") return;
+    verdicts_ += fmt::format("{}\t{}\t{}\t{}\n", vector.id, vector.rule,
+                             line["file"].get<std::string>(), verdict);
+  }
+
   // The path in the export, or null for a giant that is left out.
   std::expected<Json, std::string> Write(const corpus::Bytes& bytes,
                                          const fs::path& path) {
@@ -106,6 +135,7 @@ class Exporter {
   fs::path folder_;
   bool sparse_;
   std::string expected_;
+  std::string verdicts_;
   std::string sums_;
   std::uint64_t files_ = 0;
   std::uint64_t left_out_ = 0;

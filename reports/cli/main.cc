@@ -32,6 +32,8 @@ int Main(int argc, char** argv) {
   AddMinimise(app, places, action);
   AddPromote(app, places, action);
   AddMutants(app, places, action);
+  AddHistory(app, places, action);
+  AddWriters(app, places, action);
   AddDoctor(app, places, action);
   try {
     app.parse(argc, argv);

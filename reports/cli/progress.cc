@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kRedraw(100);
 
-bool IsLive() {
-  const char* term = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && std::getenv("CI") == nullptr &&
-         term != nullptr && std::string(term) != "dumb";
-}
-
 void Write(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
@@ -41,7 +35,7 @@ std::string ProgressLine(std::uint64_t done, std::uint64_t total,
   return reports::Shorten(line, width > 1 ? width - 1 : 1);
 }
 
-Progress::Progress() : live_(IsLive()) {
+Progress::Progress() : live_(reports::CanRedraw(STDERR_FILENO)) {
   if (live_) width_ = reports::StyleFor(STDERR_FILENO).width;
 }
 

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
 #include "conformance/runner.h"
 #include "reports/cli/command.h"
 #include "reports/cli/outputs.h"
+#include "reports/cli/past.h"
 #include "reports/cli/progress.h"
 #include "reports/kills.h"
 #include "reports/model.h"
@@ -25,6 +27,7 @@ struct Arguments {
   std::string journal;
   std::string out;
   bool quiet = false;
+  bool offline = std::getenv("WEIGHTPROOF_OFFLINE") != nullptr;
 };
 
 // Whether a usage error was found; message then names the option.
@@ -57,6 +60,11 @@ bool Resolve(const Places& places, Arguments* arguments, std::string* message) {
 int RunCommand(const Places& places, Arguments arguments) {
   std::string message;
   if (Resolve(places, &arguments, &message)) return Fail(kExitUsage, message);
+  if (const auto installed =
+          InstallPast(arguments.run, arguments.run.names, arguments.offline);
+      !installed) {
+    return Fail(kExitUsage, installed.error());
+  }
   Progress progress;
   const auto result = conformance::Run(arguments.run, progress);
   progress.Clear();
@@ -88,7 +96,8 @@ void AddRun(CLI::App& app, const Places& places, Action& action) {
   conformance::RunOptions& options = arguments->run;
   CLI::Option* names = run->add_option(
       "NAME", options.names,
-      "Built-in implementations and driver instances (globs); default all");
+      "Built-in implementations and driver instances (globs), past releases "
+      "as NAME@VERSION or NAME@FIRST..LAST; default all that are current");
   CLI::Option* driver =
       run->add_option("--driver", options.driver_command,
                       "A command that speaks the driver protocol");
@@ -111,6 +120,7 @@ void AddRun(CLI::App& app, const Places& places, Action& action) {
       static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 4u));
   run->add_option("--jobs", options.jobs, "Implementations at a time")
       ->check(CLI::Range(1, 256));
+  run->add_flag("--offline", arguments->offline, "Install no past release");
   run->add_flag("--resume", options.resume, "Go on from the journal");
   run->add_option("--journal", arguments->journal,
                   "Where answers are recorded");

@@ -161,6 +161,51 @@ fn numeric(operation: &str, request: &Value) -> Result<Value> {
     Ok(numbers(request, &y))
 }
 
+fn metadata(ty: &str, v: &Value) -> Gguf {
+    let bits = || write::bits(v);
+    match ty {
+        "u8" => Gguf::U8(bits() as u8),
+        "i8" => Gguf::I8(bits() as i8),
+        "u16" => Gguf::U16(bits() as u16),
+        "i16" => Gguf::I16(bits() as i16),
+        "u32" => Gguf::U32(bits() as u32),
+        "i32" => Gguf::I32(bits() as i32),
+        "u64" => Gguf::U64(bits()),
+        "i64" => Gguf::I64(bits() as i64),
+        "f32" => Gguf::F32(f32::from_bits(bits() as u32)),
+        "f64" => Gguf::F64(f64::from_bits(bits())),
+        "bool" => Gguf::Bool(bits() != 0),
+        "string" => Gguf::String(v.as_str().expect("a string").to_string()),
+        _ => {
+            let elem = v["elem"].as_str().expect("an element type");
+            let items = v["items"].as_array().expect("items");
+            Gguf::Array(items.iter().map(|item| metadata(elem, item)).collect())
+        }
+    }
+}
+
+fn write_file(request: &Value) -> Result<Value> {
+    let kv = write::new_kv(request);
+    let values: Vec<_> = kv.iter().map(|(_, ty, v)| metadata(ty, v)).collect();
+    let entries: Vec<_> = kv.iter().map(|(key, _, _)| *key).zip(&values).collect();
+    let new = write::new_tensors(request);
+    let mut tensors = Vec::new();
+    for t in &new {
+        use GgmlDType::*;
+        let types = [F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2K, Q3K, Q4K, Q5K, Q6K, Q8K];
+        let Some(dtype) = types.into_iter().find(|&dtype| type_id(dtype) == t.ty) else {
+            return Ok(not_run("it has no such tensor type"));
+        };
+        let storage = QStorage::from_data(Cow::Borrowed(&t.data), &Device::Cpu, dtype)?;
+        let shape: Vec<_> = t.dims.iter().rev().map(|&dim| dim as usize).collect();
+        tensors.push(QTensor::new(storage, shape)?);
+    }
+    let named: Vec<_> = new.iter().map(|t| t.name.as_str()).zip(&tensors).collect();
+    let mut out = File::create(request["out"].as_str().expect("out"))?;
+    candle_core::quantized::gguf_file::write(&mut out, &entries, &named)?;
+    Ok(json!({"status": "ok", "verdict": "accept"}))
+}
+
 /// A reader that counts what is asked of it.
 struct Counting<R> {
     inner: R,
@@ -210,7 +255,7 @@ fn main() {
         return;
     }
     let hello = json!({"protocol": 1, "name": "candle", "version": "0.11.0", "language": "Rust",
-        "operations": ["gguf.parse", "gguf.tensor", "q8_0.quantize", "q8_0.dequantize", "q8_0.dot",
+        "operations": ["gguf.parse", "gguf.tensor", "gguf.write", "q8_0.quantize", "q8_0.dequantize", "q8_0.dot",
                        "q8_0.matvec"],
         "verdicts": ["accept", "reject"], "dump": ["version", "data_offset", "kv", "tensors"],
         "variants": [], "profile": "candle"});
@@ -220,6 +265,7 @@ fn main() {
         }
         "gguf.parse" => open(request).map_or_else(reject, |(_, content)| accept(dump(&content))),
         "gguf.tensor" => tensor_bytes(request).map_or_else(reject, |bytes| tensor(request, &bytes)),
+        "gguf.write" => write_file(request).unwrap_or_else(reject),
         _ => numeric(operation, request).unwrap_or_else(reject),
     });
 }

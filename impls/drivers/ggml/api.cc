@@ -85,6 +85,13 @@ std::expected<Api, std::string> Load(const std::string& dir) {
   base.Find("gguf_get_tensor_type", api.get_tensor_type);
   base.Find("gguf_get_tensor_offset", api.get_tensor_offset);
   base.Find("gguf_get_tensor_size", api.get_tensor_size);
+  base.Find("gguf_find_tensor", api.find_tensor);
+  base.Find("ggml_get_name", api.get_name);
+  base.Find("ggml_get_next_tensor", api.get_next_tensor);
+  base.Find("gguf_init_empty", api.init_empty);
+  base.Find("gguf_set_kv", api.set_kv);
+  base.Find("gguf_add_tensor", api.add_tensor);
+  base.Find("gguf_write_to_file", api.write_to_file);
   if (base.error()) return std::unexpected(*base.error());
   if (std::strcmp(api.version(), kVersion) != 0) {
     return std::unexpected(std::string("ggml ") + api.version() +

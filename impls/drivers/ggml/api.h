@@ -86,6 +86,13 @@ struct Api {
   int (*get_tensor_type)(const GgufContext*, std::int64_t);
   std::size_t (*get_tensor_offset)(const GgufContext*, std::int64_t);
   std::size_t (*get_tensor_size)(const GgufContext*, std::int64_t);
+  std::int64_t (*find_tensor)(const GgufContext*, const char* name);
+  const char* (*get_name)(const Tensor*);
+  Tensor* (*get_next_tensor)(const DataContext*, Tensor*);
+  GgufContext* (*init_empty)();
+  void (*set_kv)(GgufContext* to, const GgufContext* from);
+  void (*add_tensor)(GgufContext*, const Tensor*);
+  bool (*write_to_file)(const GgufContext*, const char* path, bool only_meta);
 };
 
 // libggml-cpu-NAME.so, one per process.

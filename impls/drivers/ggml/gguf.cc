@@ -282,6 +282,25 @@ void Get(const wp_gguf_input* input, wp_slice key, std::uint32_t type,
   Accept(answer);
 }
 
+// As gguf-split does: keys and tensors of one context into another, which is
+// written.
+void Write(const wp_gguf_input* contents, const char* out, wp_answer* answer) {
+  File from;
+  if (!OpenLoaded(*contents, from, answer)) return;
+  File to;
+  to.gguf = g_api.init_empty();
+  g_api.set_kv(to.gguf, from.gguf);
+  for (Tensor* tensor = g_api.get_first_tensor(from.data); tensor != nullptr;
+       tensor = g_api.get_next_tensor(from.data, tensor)) {
+    const std::int64_t i = g_api.find_tensor(from.gguf, g_api.get_name(tensor));
+    if (i >= 0) g_api.add_tensor(to.gguf, tensor);
+  }
+  if (!g_api.write_to_file(to.gguf, out, false)) {
+    return Reject(answer, "gguf_write_to_file says no");
+  }
+  Accept(answer);
+}
+
 const char* const kFields[] = {"version", "alignment", "data_offset", "kv",
                                "tensors", "size",      "order",       nullptr};
 
@@ -312,6 +331,7 @@ const wp_implementation* FullImplementation(const Api& api) {
   g_api = api;
   table.gguf_parse = ParseFull;
   table.gguf_tensor = ReadTensor;
+  table.gguf_write = Write;
   return &table;
 }
 

@@ -1,8 +1,9 @@
 // ggml behind the C ABI.
 //
-// --arguments "metadata DIR", "full DIR", "ref DIR" or "cpu NAME DIR": DIR
-// holds libggml-base.so and the libggml-cpu-NAME.so of the npm package. One
-// instance per process: two CPU libraries cannot live in one.
+// --arguments "metadata DIR", "full DIR", "ref DIR", "cpu NAME DIR", or for
+// releases of any age "past-metadata DIR", "past-full DIR": DIR holds
+// libggml-base.so and the libggml-cpu-NAME.so of the npm package. One instance
+// per process: two CPU libraries cannot live in one.
 #include <cstdio>
 #include <expected>
 #include <string>
@@ -10,6 +11,7 @@
 #include "impls/abi.h"
 #include "impls/drivers/ggml/api.h"
 #include "impls/drivers/ggml/gguf.h"
+#include "impls/drivers/ggml/past.h"
 #include "impls/drivers/ggml/q8_0.h"
 
 namespace weightproof::drivers::ggml {
@@ -28,6 +30,8 @@ std::string TakeWord(std::string& text) {
 Opened Open(std::string arguments) {
   const std::string mode = TakeWord(arguments);
   const std::string cpu_name = mode == "cpu" ? TakeWord(arguments) : "";
+  if (mode == "past-metadata") return PastImplementation(arguments, false);
+  if (mode == "past-full") return PastImplementation(arguments, true);
   const auto api = Load(arguments);
   if (!api) return std::unexpected(api.error());
   if (mode == "metadata") return MetadataImplementation(*api);

@@ -10,6 +10,7 @@ import sys
 import zlib
 
 import gguf
+import gguf.gguf_reader
 import gguf.quants
 import numpy
 
@@ -23,7 +24,15 @@ MAX_VALUE = 1 << 28
 # The reader keeps these next to the keys of the file.
 PSEUDO_FIELDS = ("GGUF.version", "GGUF.tensor_count", "GGUF.kv_count")
 
+VALUE_TYPES = dict(zip(protocol.TYPE_NAMES, gguf.GGUFValueType))
+PLAIN = {gguf.GGMLQuantizationType.F32: "<f4",
+         gguf.GGMLQuantizationType.F16: "<f2"}
+
 READERS = protocol.Keep(lambda path: attempt(gguf.GGUFReader, path))
+
+
+# Releases before the accessor for users show values as they lie in the file.
+TYPED = hasattr(gguf.gguf_reader.ReaderField, "contents")
 
 
 def dump_value(field):
@@ -53,6 +62,12 @@ def dump_tensor(tensor):
 
 def parse(request):
     reader = READERS.get(request["file"])
+    if not TYPED:
+        return {"dump": {
+            "version": None, "endian": None, "alignment": None,
+            "data_offset": None, "file_size": None, "kv": None,
+            "tensors": [dump_tensor(tensor) for tensor in reader.tensors],
+            "policies": None}}
     big = reader.endianess == gguf.GGUFEndian.BIG
     return {"dump": {
         "version": attempt(reader.fields["GGUF.version"].contents),
@@ -99,8 +114,39 @@ def dequantize(request):
     return write_result(request, "y", y.astype("<f4").tobytes())
 
 
+def write(request):
+    kv, tensors = protocol.write_contents(request)
+    values = {key: value for key, _, value in kv}
+    writer = attempt(gguf.GGUFWriter, request["out"],
+                     values["general.architecture"])
+    for key, kind, value in kv:
+        if key == "general.architecture":
+            continue  # the constructor's
+        if key == "general.alignment":
+            attempt(writer.add_custom_alignment, value)
+        elif isinstance(kind, tuple):
+            attempt(writer.add_key_value, key, value, VALUE_TYPES["array"],
+                    sub_type=VALUE_TYPES[kind[1]])
+        else:
+            attempt(writer.add_key_value, key, value, VALUE_TYPES[kind])
+    for name, dims, kind, data in tensors:
+        kind = gguf.GGMLQuantizationType(kind)
+        shape = tuple(reversed(dims))
+        if kind in PLAIN:
+            array = numpy.frombuffer(data, PLAIN[kind]).reshape(shape)
+            attempt(writer.add_tensor, name, array)
+            continue
+        array = numpy.frombuffer(data, "u1").reshape(*shape[:-1], -1)
+        attempt(writer.add_tensor, name, array, raw_dtype=kind)
+    attempt(writer.write_header_to_file)
+    attempt(writer.write_kv_data_to_file)
+    attempt(writer.write_tensors_to_file)
+    attempt(writer.close)
+    return {}
+
+
 protocol.serve(
-    {"gguf.parse": parse, "gguf.tensor": tensor,
+    {"gguf.parse": parse, "gguf.tensor": tensor, "gguf.write": write,
      "q8_0.quantize": quantize, "q8_0.dequantize": dequantize},
     name="gguf-py", version=importlib.metadata.version("gguf"),
     language="Python",

@@ -1,6 +1,6 @@
 //! Drives the crate ggus: GGuf::new over the mapped file, values through its
 //! own typed reader.
-use ggus::{GGuf, GGufMetaDataValueType as Type, GGufReadError, GGufReader, GGufTensorMeta};
+use ggus::{GGmlType, GGuf, GGufFileHeader, GGufFileWriter, GGufMetaDataValueType as Type, GGufReadError, GGufReader, GGufTensorMeta};
 use weightproof_driver::*;
 
 fn value(reader: &mut GGufReader, ty: Type, level: usize) -> Result<Value, GGufReadError> {
@@ -67,12 +67,64 @@ fn answer(operation: &str, request: &Value) -> Value {
     tensor(request, &gguf.data[info.offset()..][..info.nbytes()])
 }
 
+fn value_type(name: &str) -> Type {
+    match name {
+        "u8" => Type::U8,
+        "i8" => Type::I8,
+        "u16" => Type::U16,
+        "i16" => Type::I16,
+        "u32" => Type::U32,
+        "i32" => Type::I32,
+        "f32" => Type::F32,
+        "bool" => Type::Bool,
+        "string" => Type::String,
+        "array" => Type::Array,
+        "u64" => Type::U64,
+        "i64" => Type::I64,
+        _ => Type::F64,
+    }
+}
+
+fn tensor_type(id: u32) -> Option<GGmlType> {
+    Some(match id {
+        0 => GGmlType::F32,
+        1 => GGmlType::F16,
+        8 => GGmlType::Q8_0,
+        12 => GGmlType::Q4K,
+        14 => GGmlType::Q6K,
+        _ => return None,
+    })
+}
+
+fn write_file(request: &Value) -> std::io::Result<Value> {
+    let kv = write::new_kv(request);
+    let tensors = write::new_tensors(request);
+    let file = std::fs::File::create(request["out"].as_str().expect("out"))?;
+    let header = GGufFileHeader::new(3, tensors.len() as _, kv.len() as _);
+    let mut writer = GGufFileWriter::new(file, header)?;
+    for (key, ty, v) in kv {
+        writer.write_meta_kv(key, value_type(ty), &write::encode(ty, v))?;
+    }
+    let mut writer = writer.finish::<Vec<u8>>(true);
+    for t in tensors {
+        let Some(ty) = tensor_type(t.ty) else {
+            return Ok(not_run("the driver maps no such tensor type"));
+        };
+        writer.write_tensor(&t.name, ty, &t.dims, t.data)?;
+    }
+    writer.finish()?;
+    Ok(json!({"status": "ok", "verdict": "accept"}))
+}
+
 fn main() {
     let hello = json!({"protocol": 1, "name": "ggus", "version": "0.5.1", "language": "Rust",
-        "operations": ["gguf.parse", "gguf.tensor"], "verdicts": ["accept", "reject"],
+        "operations": ["gguf.parse", "gguf.tensor", "gguf.write"], "verdicts": ["accept", "reject"],
         "dump": ["version", "alignment", "data_offset", "kv", "tensors", "size", "order"],
         "variants": [], "profile": null});
     serve(hello, |operation, request| {
+        if operation == "gguf.write" {
+            return write_file(request).unwrap_or_else(reject);
+        }
         unanswerable(request).unwrap_or_else(|| answer(operation, request))
     });
 }

@@ -2,10 +2,10 @@
 // tensor entries, never tensor data. First argument: where it is installed.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { readFileSync, writeSync } from "node:fs";
+import { readFileSync, writeFileSync, writeSync } from "node:fs";
 
 const require = createRequire(`${process.argv[2]}/`);
-const { gguf } = require("@huggingface/gguf");
+const { gguf, serializeGgufMetadata } = require("@huggingface/gguf");
 const { version } = JSON.parse(readFileSync(
   `${process.argv[2]}/node_modules/@huggingface/gguf/package.json`));
 
@@ -45,6 +45,12 @@ function dumpValue(value, type, elementType) {
 }
 
 function dumpFile(read) {
+  // Releases before typed metadata show values without their types.
+  if (!read.typedMetadata) {
+    return { version: read.metadata.version, endian: null, alignment: null,
+      data_offset: null, file_size: null, kv: null, tensors: null,
+      policies: null };
+  }
   const kv = Object.entries(read.typedMetadata)
     .filter(([key]) => !PSEUDO_KEYS.includes(key))
     .map(([key, { value, type, subType }]) => ({
@@ -54,9 +60,11 @@ function dumpFile(read) {
     }));
   return {
     version: read.typedMetadata.version.value,
-    endian: read.littleEndian ? "little" : "big",
+    endian: read.littleEndian === undefined ? null
+      : read.littleEndian ? "little" : "big",
     alignment: null,
-    data_offset: String(read.tensorDataOffset),
+    data_offset: read.tensorDataOffset === undefined ? null
+      : String(read.tensorDataOffset),
     file_size: null,
     kv,
     tensors: read.tensorInfos.map((tensor) => ({
@@ -72,15 +80,53 @@ function dumpFile(read) {
 
 const HELLO = {
   protocol: 1, name: "huggingface.js", version, language: "TypeScript",
-  operations: ["gguf.parse"], verdicts: ["accept", "reject"],
+  operations: serializeGgufMetadata ? ["gguf.parse", "gguf.write"]
+    : ["gguf.parse"], verdicts: ["accept", "reject"],
   dump: ["version", "endian", "data_offset", "kv", "tensors", "order"],
   variants: [], profile: null,
   caps: { string: 1e7, array: 1e6, kv: 1e5, tensors: 1e7, nesting: 4,
     n_dims: 8, dim: 2 ** 32 },
 };
 
+function parseValue(value, type) {
+  if (type === "array") {
+    return value.items.map((item) => parseValue(item, value.elem));
+  }
+  if (type === "u64" || type === "i64") return BigInt(value);
+  if (type !== "f32" && type !== "f64") return value;
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt(value) << (type === "f32" ? 32n : 0n));
+  return type === "f32" ? view.getFloat32(0) : view.getFloat64(0);
+}
+
+// It writes the metadata of a file, and no tensors.
+function write(request) {
+  if (request.dump.tensors.length > 0) {
+    return { status: "not-run", why: "it writes no tensors" };
+  }
+  const u32 = TYPES.indexOf("u32"), u64 = TYPES.indexOf("u64");
+  const metadata = {
+    version: { value: 3, type: u32 },
+    tensor_count: { value: 0n, type: u64 },
+    kv_count: { value: BigInt(request.dump.kv.length), type: u64 },
+  };
+  for (const { key, type, value } of request.dump.kv) {
+    metadata[key] = { value: parseValue(value, type),
+      type: TYPES.indexOf(type) };
+    if (type === "array") metadata[key].subType = TYPES.indexOf(value.elem);
+  }
+  try {
+    writeFileSync(request.out, serializeGgufMetadata(metadata,
+      { alignment: request.dump.alignment ?? 32 }));
+  } catch (error) {
+    return { status: "ok", verdict: "reject", detail: String(error) };
+  }
+  return { status: "ok", verdict: "accept" };
+}
+
 async function answer(request) {
   if (request.op === "hello") return HELLO;
+  if (request.op === "gguf.write") return write(request);
   if (request.op !== "gguf.parse") return { status: "not-implemented" };
   if (Number(request.base ?? 0) !== 0) {
     return { status: "not-run", why: "reads files from their start" };

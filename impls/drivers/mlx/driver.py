@@ -7,6 +7,7 @@ lost. It parses in this very process: a file that kills it kills the driver.
 import importlib.metadata
 import os
 import pathlib
+import struct
 import sys
 
 import mlx.core as mx
@@ -22,6 +23,12 @@ VALUE_TYPES = {mx.uint8: "u8", mx.int8: "i8", mx.uint16: "u16",
 
 # Where an array's type tells the file's. Other types become float16.
 TENSOR_TYPES = {mx.float32: 0, mx.int8: 24, mx.int16: 25, mx.int32: 26}
+
+# Tensor types that it writes, the integers that carry their bits, and those as
+# struct has them.
+WRITTEN = {0: (mx.float32, mx.uint32, "I", 4),
+           1: (mx.float16, mx.uint16, "H", 2), 24: (mx.int8, mx.uint8, "B", 1),
+           25: (mx.int16, mx.uint16, "H", 2), 26: (mx.int32, mx.uint32, "I", 4)}
 
 
 def dump_kv(key, value):
@@ -63,6 +70,31 @@ def parse(request):
         "tensors": dump_tensors(arrays), "policies": None}}
 
 
-protocol.serve({"gguf.parse": parse}, name="mlx",
+def write(request):
+    """It writes what its dictionaries can hold: numbers as arrays without a
+    dimension, lists of strings, and tensors of four types."""
+    kv, tensors = protocol.write_contents(request)
+    metadata, arrays = {}, {}
+    kinds = {name: dtype for dtype, name in VALUE_TYPES.items()}
+    for key, kind, value in kv:
+        name = kind[1] if isinstance(kind, tuple) else kind
+        if name == "string":
+            metadata[key] = value
+        elif name in kinds:
+            metadata[key] = attempt(mx.array, value, dtype=kinds[name])
+        else:
+            raise NotRun(f"it has no array type for {name}")
+    for name, dims, kind, data in tensors:
+        if kind not in WRITTEN:
+            raise NotRun(f"it writes no tensors of type {kind}")
+        dtype, raw, code, width = WRITTEN[kind]
+        items = struct.unpack(f"<{len(data) // width}{code}", data)
+        arrays[name] = mx.array(items, dtype=raw).view(dtype).reshape(
+            tuple(reversed(dims)))
+    attempt(mx.save_gguf, request["out"], arrays, metadata)
+    return {}
+
+
+protocol.serve({"gguf.parse": parse, "gguf.write": write}, name="mlx",
                version=importlib.metadata.version("mlx"), language="C++",
                dump=("kv", "tensors"))

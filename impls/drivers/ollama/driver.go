@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -135,11 +136,43 @@ func dataGGUF(r protocol.Request) protocol.Object {
 	return protocol.Reject(fmt.Errorf("no tensor of this number"))
 }
 
+// fs/ggml writes files too. Keys outside the namespaces it knows get that of
+// the architecture.
+func write(r protocol.Request) protocol.Object {
+	kv := ggml.KV{}
+	for _, entry := range r.Dump.KV {
+		kv[entry.Key] = protocol.Parse(entry.Type, entry.Value)
+	}
+	var tensors []*ggml.Tensor
+	for i, t := range r.Dump.Tensors {
+		var shape []uint64
+		for _, dim := range t.Dims {
+			var n uint64
+			if _, err := fmt.Sscan(dim, &n); err != nil {
+				panic(err)
+			}
+			shape = append(shape, n)
+		}
+		tensors = append(tensors, &ggml.Tensor{Name: t.Name, Kind: t.Type,
+			Shape: shape, WriterTo: bytes.NewReader(r.Bytes(i))})
+	}
+	file, err := os.Create(r.Out)
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	if err := ggml.WriteGGUF(file, kv, tensors); err != nil {
+		return protocol.Reject(err)
+	}
+	return protocol.Object{"status": "ok", "verdict": "accept"}
+}
+
 func main() {
 	which := strings.Join(os.Args[1:], " ")
 	hello := protocol.Object{"name": "ollama/" + which, "version": "0.17.4",
 		"dump": []string{"data_offset", "kv", "tensors", "size"}}
-	operations := map[string]func(protocol.Request) protocol.Object{"gguf.parse": parseGGML}
+	operations := map[string]func(protocol.Request) protocol.Object{
+		"gguf.parse": parseGGML, "gguf.write": write}
 	if which == "gguf" {
 		hello["dump"] = []string{"version", "kv", "tensors", "size", "order"}
 		operations = map[string]func(protocol.Request) protocol.Object{

@@ -12,7 +12,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"sort"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -29,6 +31,105 @@ type Request struct {
 	Base        any    `json:"base"`
 	Index       any    `json:"index"`
 	RequireKeys bool   `json:"require_keys"`
+	Dump        Dump   `json:"dump"`
+	Data        []struct {
+		Hex string `json:"hex"`
+	} `json:"data"`
+}
+
+// Dump is what gguf.write is to write, values as they come: see Parse.
+type Dump struct {
+	KV []struct {
+		Key   string          `json:"key"`
+		Type  string          `json:"type"`
+		Value json.RawMessage `json:"value"`
+	} `json:"kv"`
+	Tensors []struct {
+		Name string   `json:"name"`
+		Dims []string `json:"dims"`
+		Type uint32   `json:"type"`
+	} `json:"tensors"`
+}
+
+// Parse is a value of a dump as Go has it; an array is a slice of its type.
+func Parse(name string, raw json.RawMessage) any {
+	switch name {
+	case "u8":
+		return parse[uint8](raw)
+	case "i8":
+		return parse[int8](raw)
+	case "u16":
+		return parse[uint16](raw)
+	case "i16":
+		return parse[int16](raw)
+	case "u32":
+		return parse[uint32](raw)
+	case "i32":
+		return parse[int32](raw)
+	case "bool":
+		return parse[bool](raw)
+	case "string":
+		return parse[string](raw)
+	case "u64":
+		return scan[uint64](raw)
+	case "i64":
+		return scan[int64](raw)
+	case "f32":
+		return math.Float32frombits(uint32(bits(raw)))
+	case "f64":
+		return math.Float64frombits(bits(raw))
+	}
+	var list struct {
+		Elem  string            `json:"elem"`
+		Items []json.RawMessage `json:"items"`
+	}
+	list = parseAs(raw, list)
+	if len(list.Items) == 0 {
+		return nil
+	}
+	first := reflect.TypeOf(Parse(list.Elem, list.Items[0]))
+	slice := reflect.MakeSlice(reflect.SliceOf(first), 0, len(list.Items))
+	for _, item := range list.Items {
+		slice = reflect.Append(slice, reflect.ValueOf(Parse(list.Elem, item)))
+	}
+	return slice.Interface()
+}
+
+func parse[T any](raw json.RawMessage) T {
+	var value T
+	return parseAs(raw, value)
+}
+
+func parseAs[T any](raw json.RawMessage, value T) T {
+	if err := json.Unmarshal(raw, &value); err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func scan[T any](raw json.RawMessage) T {
+	var value T
+	if _, err := fmt.Sscan(parse[string](raw), &value); err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func bits(raw json.RawMessage) uint64 {
+	value, err := strconv.ParseUint(parse[string](raw), 0, 64)
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// Bytes are those of tensor i that is to be written.
+func (r Request) Bytes(i int) []byte {
+	data, err := hex.DecodeString(r.Data[i].Hex)
+	if err != nil {
+		panic(err)
+	}
+	return data
 }
 
 // Tensor is the number of the tensor asked for.

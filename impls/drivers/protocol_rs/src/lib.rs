@@ -7,6 +7,8 @@ use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 pub use serde_json::{json, Value};
 
+pub mod write;
+
 /// Answers requests until standard input ends. `hello` is what the driver says
 /// of itself; `operation` gets the name of an operation and the request.
 pub fn serve(hello: Value, operation: impl Fn(&str, &Value) -> Value) {
