@@ -82,8 +82,10 @@ std::string ReportText(const Json& report) {
   std::string out = "{";
   for (const std::string_view name :
        {"format", "set_version", "summary", "implementations", "rules",
-        "vectors", "rows", "run"}) {
-    const Json& value = report.at(std::string(name));
+        "vectors", "rows", "clusters", "run"}) {
+    const auto at = report.find(name);
+    if (at == report.end()) continue;
+    const Json& value = *at;
     out += fmt::format("{}\n \"{}\": ", out.size() == 1 ? "" : ",", name);
     if (value.is_array()) {
       AppendLines(value, &out);

@@ -20,8 +20,11 @@ def npm(lock, version):
                 "": {k: top[k] for k in ("name", "version", "dependencies")},
                 **{f"node_modules/{dependency}": entry for dependency, entry
                    in lock.get("dependencies", {}).items()},
-                f"node_modules/{name}": {"version": version,
-                                         "integrity": lock["integrity"]}}}}
+                f"node_modules/{name}": {
+                    "version": version, "integrity": lock["integrity"],
+                    "dependencies": {
+                        dependency: entry["version"] for dependency, entry
+                        in lock.get("dependencies", {}).items()}}}}}
 
 
 def pip(lock, version, folder):

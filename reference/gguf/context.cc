@@ -86,7 +86,7 @@ std::uint64_t LoadInteger(std::span<const std::uint8_t> bytes,
 }
 
 NameSet::NameSet(const File& file, Work* work)
-    : file_(&file), members_(Less{&file, work}) {}
+    : file_(&file), members_(Less{&file, work}, &memory_) {}
 
 bool NameSet::Less::operator()(const Member& a, const Member& b) const {
   ++work->comparisons;
@@ -98,10 +98,11 @@ bool NameSet::Less::operator()(const Member& a, const Member& b) const {
 // Shorter names are filled up with NUL, which no order of different heads
 // notices.
 NameSet::Member NameSet::MemberOf(Range name) const {
-  Member member{.name = name};
+  Member member{.name = name, .head = {}};
   const auto bytes = file_->Bytes(name);
-  for (std::size_t i = 0; i < sizeof member.head; ++i) {
-    member.head = member.head << 8 | (i < bytes.size() ? bytes[i] : 0);
+  for (std::size_t i = 0; i < 16; ++i) {
+    std::uint64_t& word = member.head[i / 8];
+    word = word << 8 | (i < bytes.size() ? bytes[i] : 0);
   }
   return member;
 }

@@ -3,7 +3,9 @@
 #ifndef WEIGHTPROOF_REFERENCE_GGUF_CONTEXT_H_
 #define WEIGHTPROOF_REFERENCE_GGUF_CONTEXT_H_
 
+#include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <span>
@@ -73,10 +75,10 @@ class NameSet {
   bool HasEqualUpToNul(Range name) const;
 
  private:
-  // A name and its first bytes as a number: most comparisons end there.
+  // A name and its first 16 bytes as numbers: most comparisons end there.
   struct Member {
     Range name;
-    std::uint64_t head = 0;
+    std::array<std::uint64_t, 2> head{};
   };
   struct Less {
     const File* file;
@@ -86,7 +88,8 @@ class NameSet {
   Member MemberOf(Range name) const;
 
   const File* file_;
-  std::set<Member, Less> members_;
+  std::pmr::monotonic_buffer_resource memory_;  // one piece after the other
+  std::pmr::set<Member, Less> members_;
 };
 
 }  // namespace weightproof::gguf

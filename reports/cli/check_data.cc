@@ -24,6 +24,8 @@ using Bytes = std::span<const std::uint8_t>;
 // Up to this size the reference reads the data as well.
 constexpr std::uint64_t kReadTwice = 1u << 20;
 
+constexpr std::size_t kAround = std::size_t{4} << 20;
+
 // Calls advise for the whole pages that the bytes lie in; inner: only those
 // they fill.
 void Advise(Bytes bytes, bool inner, int advice) {
@@ -95,7 +97,12 @@ std::optional<DataCheck> ReadFast(Bytes bytes, const DataProgress& progress) {
   };
 #endif
   options.after = [&](Bytes window) {
-    Advise(window, true, MADV_DONTNEED);
+    // A kernel maps more around a fault than was asked for, also of windows
+    // that were given back.
+    const auto at = static_cast<std::size_t>(window.data() - bytes.data());
+    const std::size_t around = std::min(at, kAround);
+    Advise(bytes.subspan(at - around, around + window.size()), true,
+           MADV_DONTNEED);
     const std::uint64_t now = done += window.size();
     if (progress) progress(now, check.bytes);
   };

@@ -89,6 +89,7 @@ fn tensor_type(id: u32) -> Option<GGmlType> {
     Some(match id {
         0 => GGmlType::F32,
         1 => GGmlType::F16,
+        2 => GGmlType::Q4_0,
         8 => GGmlType::Q8_0,
         12 => GGmlType::Q4K,
         14 => GGmlType::Q6K,
