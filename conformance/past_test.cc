@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "build_paths.h"
 #include "conformance/driver_data.h"
 #include "conformance/history.h"
 #include "conformance/host.h"

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <thread>
 
+#include "build_paths.h"
 #include "impls/cpu/gguf_values.h"
 
 namespace weightproof::impls {

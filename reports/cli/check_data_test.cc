@@ -80,8 +80,7 @@ TEST_F(CliTest, CheckPortableNamesReadersThatDiffer) {
     EXPECT_EQ(rule["profiles"]["ggml"], "reject");
   }
   EXPECT_TRUE(found) << divergence;
-  EXPECT_THAT(Run("check --portable " + file).out,
-              HasSubstr("not portable: "));
+  EXPECT_THAT(Run("check --portable " + file).out, HasSubstr("not portable: "));
 }
 
 }  // namespace
