@@ -87,19 +87,22 @@ int History(const Places& places, const Arguments& arguments) {
   const auto rows = conformance::RunHistory(*bugs, options, progress);
   progress.Clear();
   if (!rows) return Fail(rows.error().exit_code, rows.error().message);
-  std::size_t shown = 0, wrong = 0, not_run = 0;
+  std::size_t shown = 0, wrong = 0, not_run = 0, unfixed = 0;
   for (const HistoryRow& row : *rows) {
     shown += row.shown;
     wrong += row.ran && !row.shown;
     not_run += row.bug.why_not.empty() && !row.ran;
+    unfixed += row.bug.why_not.starts_with("no release");
     Print(arguments.json ? ToJson(row).dump() + "\n" : Words(row));
   }
   if (!arguments.json) {
+    const std::size_t fixed = rows->size() - unfixed;
     Print(fmt::format(
-        "\n{} of {} public bugs with an installable vulnerable release are "
-        "shown ({} %); {} not as the table says, {} not run here\n",
-        shown, rows->size(), rows->empty() ? 0 : shown * 100 / rows->size(),
-        wrong, not_run));
+        "\n{} of {} public bugs that one release has and a later one has not "
+        "are shown ({} %); {} more that no release has fixed; {} not as the "
+        "table says, {} not run here\n",
+        shown, fixed, fixed == 0 ? 0 : shown * 100 / fixed, unfixed, wrong,
+        not_run));
   }
   return wrong > 0 ? kExitFindings : kExitOk;
 }

@@ -301,6 +301,27 @@ void Write(const wp_gguf_input* contents, const char* out, wp_answer* answer) {
   Accept(answer);
 }
 
+// ggml's own validation of rows, as `llama-cli --check-tensors` runs it. It
+// says yes or no.
+void Check(const wp_gguf_input* input, const wp_gguf_data_sink*,
+           wp_answer* answer) {
+  File file;
+  if (!OpenLoaded(*input, file, answer)) return;
+  for (std::int64_t i = 0; i < g_api.get_n_tensors(file.gguf); ++i) {
+    const char* const name = g_api.get_tensor_name(file.gguf, i);
+    Tensor* const tensor = g_api.get_tensor(file.data, name);
+    const void* const data =
+        tensor != nullptr ? g_api.get_data(tensor) : nullptr;
+    if (data == nullptr) continue;
+    if (!g_api.validate_row_data(g_api.get_tensor_type(file.gguf, i), data,
+                                 g_api.nbytes(tensor))) {
+      return Reject(answer,
+                    std::string(name) + ": ggml_validate_row_data says no");
+    }
+  }
+  Accept(answer);
+}
+
 const char* const kFields[] = {"version", "alignment", "data_offset", "kv",
                                "tensors", "size",      "order",       nullptr};
 
@@ -331,6 +352,7 @@ const wp_implementation* FullImplementation(const Api& api) {
   g_api = api;
   table.gguf_parse = ParseFull;
   table.gguf_tensor = ReadTensor;
+  table.gguf_check = Check;
   table.gguf_write = Write;
   return &table;
 }
