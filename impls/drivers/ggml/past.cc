@@ -67,6 +67,7 @@ std::expected<const wp_implementation*, std::string> PastImplementation(
   table.name = full ? "ggml/full" : "ggml/metadata";
   table.version = "past";
   table.language = "C++";
+  table.profile = "ggml";
   table.verdicts = kVerdicts;
   table.dump_fields = kNothing;
   table.variants = kNoVariants;
