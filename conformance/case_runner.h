@@ -3,6 +3,7 @@
 #ifndef WEIGHTPROOF_CONFORMANCE_CASE_RUNNER_H_
 #define WEIGHTPROOF_CONFORMANCE_CASE_RUNNER_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -60,7 +61,11 @@ class CaseRunner {
   std::expected<void, std::string> Run(const std::vector<Case>& cases,
                                        std::vector<CaseRecord> known);
 
-  std::uint64_t peak_memory_bytes() const { return peak_memory_; }
+  // Of all sessions so far, the one that is running included.
+  std::uint64_t peak_memory_bytes() const {
+    return session_ ? std::max(peak_memory_, session_->peak_memory_bytes())
+                    : peak_memory_;
+  }
 
  private:
   enum class Kind { kMain, kAgain, kTensor, kSecond };

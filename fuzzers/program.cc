@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFound = 1, kUsage = 2, kBroken = 5;
+constexpr int kFound = 1, kUsage = 2, kBroken = 5, kNotHere = 77;
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -104,7 +104,7 @@ class Program {
     subjects_ = target_.subjects();
     if (subjects_.trusted == nullptr || subjects_.tested.empty()) {
       if (arguments_.tested.empty()) {
-        return Fail(kBroken, "nothing to compare with can be had here");
+        return Fail(kNotHere, "NOT RUN: nothing to compare with here");
       }
     }
     if (!arguments_.tested.empty()) {

@@ -21,7 +21,8 @@ namespace weightproof::fuzzers {
 //                                     far as BYTES and N go
 // --tested NAME|PATH.so  anywhere: instead of the target's own subjects
 //
-// Exit codes: 0 nothing found, 1 findings, 2 usage, 5 an input or the disk.
+// Exit codes: 0 nothing found, 1 findings, 2 usage, 5 an input or the disk, 77
+// what the target compares with is not installed here.
 int TargetMain(const Target& target, int argc, char** argv);
 
 }  // namespace weightproof::fuzzers

@@ -12,12 +12,17 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuzzers/entropy.h"
 #include "fuzzers/finding.h"
 #include "impls/abi.h"
+
+namespace weightproof::conformance {
+struct Vector;
+}
 
 namespace weightproof::fuzzers {
 
@@ -69,6 +74,11 @@ struct Target {
   // An input that has something of both.
   Bytes (*cross)(ByteSpan a, ByteSpan b, Random& random,
                  std::size_t max_size) = nullptr;
+  // Targets whose inputs can be given to a driver as they are: the input as a
+  // case for the judge, with the trusted answers (false if there are none),
+  // and the rules that it is about, most telling first.
+  bool (*as_vector)(ByteSpan input, conformance::Vector& out) = nullptr;
+  std::vector<std::string> (*rules_of)(ByteSpan input) = nullptr;
 };
 
 // The targets of all formats, by name.

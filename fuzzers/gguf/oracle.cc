@@ -94,11 +94,11 @@ class GgufCheck {
       execution_.stage = StageOf(expected_.rule);
     }
     const bool accepted = execution_.accepted;
-    if (Sampled(2)) Again(plain);
-    if (Sampled(2)) Profiles();
-    if (Sampled(2)) Prefixes();
-    if (Sampled(3)) Base();
-    if (accepted && Sampled(2)) Parts();
+    if (Sampled(3)) Again(plain);
+    if (Sampled(3)) Profiles();
+    if (Sampled(3)) Prefixes();
+    if (Sampled(4)) Base();
+    if (accepted && Sampled(3)) Parts();
     if (Sampled(6)) RoundTrip();
     return std::move(execution_);
   }

@@ -1,5 +1,7 @@
 // The fuzz targets of GGUF.
+#include "fuzzers/gguf/case.h"
 #include "fuzzers/gguf/generator.h"
+#include "fuzzers/gguf/ggml.h"
 #include "fuzzers/gguf/mutator.h"
 #include "fuzzers/gguf/oracle.h"
 #include "fuzzers/target.h"
@@ -86,6 +88,18 @@ std::span<const Target> FormatTargets() {
        .extension = "gguf",
        .subjects = TwoReaders,
        .run = CheckGguf,
+       .generate = GenerateFile,
+       .mutate = MutateGguf,
+       .cross = CrossGguf,
+       .as_vector = GgufVector,
+       .rules_of = GgufRules},
+      {.name = "gguf_ggml",
+       .format = "gguf",
+       .about = "the reference, the optimized reader and ggml; known "
+                "deviations are counted",
+       .extension = "gguf",
+       .subjects = WithGgml,
+       .run = CheckWithGgml,
        .generate = GenerateFile,
        .mutate = MutateGguf,
        .cross = CrossGguf},

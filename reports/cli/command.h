@@ -53,6 +53,7 @@ void AddPromote(CLI::App& app, const Places& places, Action& action);
 void AddMutants(CLI::App& app, const Places& places, Action& action);
 void AddHistory(CLI::App& app, const Places& places, Action& action);
 void AddWriters(CLI::App& app, const Places& places, Action& action);
+void AddFuzz(CLI::App& app, const Places& places, Action& action);
 void AddDoctor(CLI::App& app, const Places& places, Action& action);
 
 // "weightproof: message" on standard error, made printable. Returns code.

@@ -34,6 +34,7 @@ int Main(int argc, char** argv) {
   AddMutants(app, places, action);
   AddHistory(app, places, action);
   AddWriters(app, places, action);
+  AddFuzz(app, places, action);
   AddDoctor(app, places, action);
   try {
     app.parse(argc, argv);

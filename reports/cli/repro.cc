@@ -1,4 +1,4 @@
-// weightproof repro IMPLEMENTATION VECTOR, or FILE [IMPLEMENTATION]
+// weightproof repro IMPLEMENTATION VECTOR|FILE, or FILE [IMPLEMENTATION]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -231,14 +231,17 @@ int ReproFile(const Places& places, Arguments arguments) {
   return Reproduction(places, arguments).Run();
 }
 
-// "IMPLEMENTATION VECTOR", or with a driver command just "VECTOR"; a file in
-// place of both, or before an implementation.
+// "IMPLEMENTATION VECTOR", or with a driver command just "VECTOR"; a file may
+// stand for the vector, on either side, or alone.
 int Repro(const Places& places, Arguments arguments) {
   if (!arguments.emit.empty()) {
     return Emit(
         places,
         arguments.vector.empty() ? arguments.implementation : arguments.vector,
         arguments.emit);
+  }
+  if (IsFile(arguments.vector)) {
+    std::swap(arguments.vector, arguments.implementation);
   }
   if (IsFile(arguments.implementation)) return ReproFile(places, arguments);
   const bool command = !arguments.driver.empty() || !arguments.one_shot.empty();
@@ -267,7 +270,7 @@ void AddRepro(CLI::App& app, const Places& places, Action& action) {
                    "Its name in the report, left out with --driver; or a GGUF "
                    "file, and then its name")
       ->required();
-  repro->add_option("VECTOR", arguments->vector, "Id of the vector");
+  repro->add_option("VECTOR", arguments->vector, "Id of the vector, or a file");
   CLI::Option* driver = repro->add_option("--driver", arguments->driver,
                                           "A command that speaks the protocol");
   repro
