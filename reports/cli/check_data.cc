@@ -101,8 +101,10 @@ std::optional<DataCheck> ReadFast(Bytes bytes, const DataProgress& progress) {
     // that were given back.
     const auto at = static_cast<std::size_t>(window.data() - bytes.data());
     const std::size_t around = std::min(at, kAround);
-    Advise(bytes.subspan(at - around, around + window.size()), true,
-           MADV_DONTNEED);
+    const std::size_t size = around + window.size() + kAround;
+    Advise(
+        bytes.subspan(at - around, std::min(size, bytes.size() - at + around)),
+        true, MADV_DONTNEED);
     const std::uint64_t now = done += window.size();
     if (progress) progress(now, check.bytes);
   };
