@@ -15,15 +15,17 @@ constexpr std::array<Snippet, 5> kSnippets = {{
     cargo test                          # gguf.rs as tests/gguf.rs; cargo add gguf
     node --test gguf.test.mjs           # npm install @huggingface/gguf
 )"},
-    {"test_gguf.py", R"(import os, pathlib
+    {"test_gguf.py", R"(import os, pathlib, signal
 import pytest
 from gguf import GGUFReader
 
 ROOT = pathlib.Path(os.environ.get("WEIGHTPROOF", ".."))
 CASES = [line.split("\t") for line in (ROOT / "verdicts.tsv").read_text().splitlines()]
+signal.signal(signal.SIGALRM, lambda *_: pytest.fail("hang"))
 
 @pytest.mark.parametrize("id, rule, file, expected", CASES, ids=[case[0] for case in CASES])
 def test_vector(id, rule, file, expected):
+    signal.alarm(2)
     try:
         GGUFReader(ROOT / file)  # your reader
         verdict = "accept"
