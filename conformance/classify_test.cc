@@ -75,6 +75,21 @@ std::vector<NumericAnswer> RecordQuantizer(const q8_0::Quantizer& quantizer) {
   });
 }
 
+TEST(ClassifyQuantize, TheLastByteCounts) {
+  auto answers = RecordAs("q8_0.quantize", "spec");
+  for (NumericAnswer& answer : answers) {
+    if (answer.rejected || answer.y.size() < 2) continue;
+    answer.y.back() ^= 1;
+    const Arithmetic found = ClassifyQuantize(answers);
+    EXPECT_FALSE(found.variant.has_value()) << *found.variant;
+    ASSERT_TRUE(found.first_difference.has_value());
+    EXPECT_EQ(found.first_difference->vector, answer.vector->id);
+    EXPECT_EQ(found.first_difference->byte, answer.y.size() - 1);
+    return;
+  }
+  FAIL() << "no answer with bytes";
+}
+
 TEST(ClassifyQuantize, NamesEveryNamedVariant) {
   for (const q8_0::NamedQuantizer& named : q8_0::Quantizers()) {
     const auto answers = RecordAs("q8_0.quantize", named.name, true);

@@ -220,7 +220,7 @@ TEST(CommittedRecipes, DifferFromTheirTwinsInOnePlace) {
     // Not to be had in one place: another layout, a sum of sizes, two names.
     if (id.starts_with("gguf.header.version.one-") || id.ends_with("-v1") ||
         id.starts_with("gguf.geometry.size_sum.overflow-") ||
-        id == "gguf.geometry.tensor_end.overflow-four" ||
+        id.starts_with("gguf.geometry.tensor_end.overflow-four") ||
         id.starts_with("gguf.tensor.name.distinct_after_nul-")) {
       continue;
     }

@@ -211,7 +211,7 @@ NameSet::Slot* NameSet::Find(std::string_view name, std::uint32_t hash) {
 }
 
 void NameSet::Grow() {
-  std::vector<Slot> old(slots_.empty() ? 1024 : slots_.size() * 4);
+  std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 4);
   old.swap(slots_);
   const std::uint64_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {
