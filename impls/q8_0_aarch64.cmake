@@ -91,3 +91,19 @@ wp_aarch64_test(q8_0_impls_test_aarch64 q8_0_impls_test)
 wp_aarch64_test(q8_0_checked_test_aarch64 q8_0_checked_test)
 wp_aarch64_test(q8_0_exhaustive_aarch64 q8_0_exhaustive --every 65536
                 --blocks 1000000)
+
+# The driver of ggml's libraries for AArch64.
+set(ggml ${CMAKE_CURRENT_SOURCE_DIR}/drivers/ggml)
+find_path(WEIGHTPROOF_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
+set(driver ${CMAKE_CURRENT_SOURCE_DIR}/drivers/ggml-arm64/driver.cc)
+add_custom_command(
+  OUTPUT ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/driver_ggml_arm64
+  COMMAND ${WEIGHTPROOF_AARCH64_CXX} -std=c++23 -O1 -ffp-contract=off
+          -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}
+          -idirafter ${WEIGHTPROOF_JSON_INCLUDE} ${driver} ${ggml}/api.cc
+          ${ggml}/q8_0.cc -o ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/driver_ggml_arm64
+  DEPENDS ${driver} ${ggml}/api.cc ${ggml}/api.h ${ggml}/q8_0.cc ${ggml}/q8_0.h
+          ${CMAKE_CURRENT_SOURCE_DIR}/abi.h
+  VERBATIM)
+add_custom_target(driver_ggml_arm64 ALL
+                  DEPENDS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/driver_ggml_arm64)

@@ -226,6 +226,19 @@ std::int32_t SumOfInt32(const Quantized& quantized) {
   return std::bit_cast<std::int32_t>(sum);
 }
 
+// As an AArch64 processor does.
+std::int32_t SumOfSaturatedInt32(const Quantized& quantized) {
+  std::uint32_t sum = 0;
+  for (const float t : quantized.rounded) {
+    if (FitsInt32(t)) {
+      sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(t));
+    } else if (t == t) {
+      sum += t > 0 ? 0x7fffffffu : 0x80000000u;
+    }
+  }
+  return std::bit_cast<std::int32_t>(sum);
+}
+
 // q8_1.quantize.sum
 std::uint16_t SumField(const Quantized& quantized, std::span<const float> x,
                        SumRule rule) {
@@ -237,6 +250,9 @@ std::uint16_t SumField(const Quantized& quantized, std::span<const float> x,
       return Half(quantized.d * sum);
     case SumRule::kInt32:
       return Half(quantized.d * static_cast<float>(SumOfInt32(quantized)));
+    case SumRule::kInt32Saturated:
+      return Half(quantized.d *
+                  static_cast<float>(SumOfSaturatedInt32(quantized)));
     case SumRule::kD16:
       return Half(ValueOfF16(quantized.block.d) * sum);
     case SumRule::kCandle:

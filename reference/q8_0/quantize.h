@@ -87,11 +87,12 @@ std::string_view ToString(Cast value);
 
 // The formula of the s field of Q8_1; isum is the sum of the codes.
 enum class SumRule : std::uint8_t {
-  kSpec,      // h(fl(d isum)), d the unrounded f32
-  kInt32,     // kSpec, but isum adds the int32 of t before it is cut to a byte:
-              // 80000000 where t is out of range or NaN, wrapping
-  kD16,       // h(fl(f(h(d)) isum))
-  kCandle,    // h(fl(f(h(isum)) f(h(d))))
+  kSpec,   // h(fl(d isum)), d the unrounded f32
+  kInt32,  // kSpec, but isum adds the int32 of t before it is cut to a byte:
+           // 80000000 where t is out of range or NaN, wrapping
+  kInt32Saturated,  // kInt32, but saturated where t is out of range, NaN 0
+  kD16,             // h(fl(f(h(d)) isum))
+  kCandle,          // h(fl(f(h(isum)) f(h(d))))
   kFloatSum,  // h of the f32 sum of the inputs, added 16, 8, 4, 2, 1 apart
   kPt,        // isum as an int16 in place of the half
 };
@@ -100,7 +101,7 @@ struct NamedQ81 {
   Quantizer quantizer;
   SumRule sum;
 };
-// spec, ggml-ref, ggml-avx2, d16, candle, float-sum, pt; spec first.
+// spec (first), ggml-ref, ggml-avx2, ggml-neon, d16, candle, float-sum, pt.
 std::span<const NamedQ81> Q81Variants();
 const NamedQ81* FindQ81(std::string_view name);
 

@@ -20,6 +20,8 @@ constexpr Quantizer kGgmlRef =
     Lenient(Reciprocal::kInvD, Rounding::kAway, Amax::kMacro, Cast::kWrap);
 constexpr Quantizer kGgmlAvx2 =
     Lenient(Reciprocal::kInvAmax, Rounding::kEven, Amax::kLanes8, Cast::kPack);
+constexpr Quantizer kGgmlNeon =
+    Lenient(Reciprocal::kInvD, Rounding::kEven, Amax::kPropagate, Cast::kLow8);
 constexpr Quantizer kCandle =
     Lenient(Reciprocal::kInvD, Rounding::kAway, Amax::kNumber, Cast::kSaturate);
 constexpr Quantizer kDiv =
@@ -30,8 +32,7 @@ constexpr NamedQuantizer kQuantizers[] = {
     {"ggml-ref",
      Lenient(Reciprocal::kInvD, Rounding::kAway, Amax::kMacro, Cast::kWrap)},
     {"ggml-avx2", kGgmlAvx2},
-    {"ggml-neon", Lenient(Reciprocal::kInvD, Rounding::kEven, Amax::kPropagate,
-                          Cast::kLow8)},
+    {"ggml-neon", kGgmlNeon},
     {"ggml-wasm",
      Lenient(Reciprocal::kInvD, Rounding::kTrunc, Amax::kLanes4, Cast::kLow8)},
     {"candle", kCandle},
@@ -46,6 +47,7 @@ constexpr NamedQ81 kQ81[] = {
     {"spec", kSpec, SumRule::kSpec},
     {"ggml-ref", kGgmlRef, SumRule::kSpec},
     {"ggml-avx2", kGgmlAvx2, SumRule::kInt32},
+    {"ggml-neon", kGgmlNeon, SumRule::kInt32Saturated},
     {"d16", kSpec, SumRule::kD16},
     {"candle", kCandle, SumRule::kCandle},
     {"float-sum", kDiv, SumRule::kFloatSum},
