@@ -17,6 +17,14 @@ add_test(NAME q8_0_vectors_up_to_date
 set_tests_properties(q8_0_vectors_up_to_date PROPERTIES TIMEOUT 120)
 add_executable(search_q8_0_vectors search_q8_0_vectors.cc)
 target_link_libraries(search_q8_0_vectors PRIVATE wp_numeric fmt::fmt)
+add_test(NAME q8_0_separate_up_to_date
+         COMMAND search_q8_0_vectors --check
+                 ${CMAKE_CURRENT_SOURCE_DIR}/vectors)
+set_tests_properties(q8_0_separate_up_to_date PROPERTIES TIMEOUT 300)
+if(NOT WEIGHTPROOF_SANITIZE)
+  add_executable(q8_0_nmse nmse.cc numeric_testing.cc)
+  target_link_libraries(q8_0_nmse PRIVATE wp_numeric fmt::fmt ${CMAKE_DL_LIBS})
+endif()
 wp_test(nmse_test PLAIN_ONLY nmse_test.cc LIBS fmt::fmt)
 if(TARGET nmse_test)
   add_dependencies(nmse_test q8_0_nmse wp_mutants)
