@@ -92,7 +92,12 @@ class Foreign {
           (deviation.operation.empty() ||
            deviation.operation == "gguf.parse")) {
         const std::string rule = RuleOf(deviation);
-        if (rule.starts_with("gguf.")) result_.known_all.insert(rule);
+        // Rules that a harness judges are not seen in single files.
+        const auto index = FindRule(rule);
+        if (index && Rules()[*index].format == "gguf" &&
+            Rules()[*index].judged_by == "parse") {
+          result_.known_all.insert(rule);
+        }
       }
     }
     const fs::path corpus = options_.state / "corpus";
@@ -221,8 +226,12 @@ class Foreign {
     if (auto kept = StoreFile(pending, input); !kept) return kept;
     const Bytes small = Smaller(input, row);
     Row last = row;
-    if (small != input) {
-      if (auto again = JudgeSmall(small)) last = *again;
+    bool shown = small == input;
+    if (!shown) {
+      if (auto again = JudgeSmall(small)) {
+        last = *again;
+        shown = true;
+      }
     }
     std::error_code ignored;
     fs::remove(pending, ignored);
@@ -231,11 +240,12 @@ class Foreign {
       KeepKnown(small, last, stored);
       return stored;
     }
-    if (last.outcome != Outcome::kFail) last = row;
+    shown = shown && last.outcome == Outcome::kFail;
+    if (!shown) last = row;
     const Finding final_finding = ToFinding(last);
     if (store_->Has(final_finding)) return {};
-    if (auto kept =
-            store_->Add(final_finding, small, target_.extension, Origin());
+    if (auto kept = store_->Add(final_finding, shown ? small : input,
+                                target_.extension, Origin());
         !kept) {
       return kept;
     }

@@ -37,7 +37,7 @@ struct ForeignResult {
   Totals totals;
   std::size_t new_findings = 0, findings = 0;
   // Rules under which the implementation's known deviations were met, in this
-  // run and those before, of all rules in its list.
+  // run and those before, of all rules in its list that show in single files.
   std::set<std::string> known_met, known_all;
   bool interrupted = false;
 };

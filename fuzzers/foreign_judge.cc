@@ -159,7 +159,9 @@ bool CanExplain(const std::string& id, const Row& row) {
       row.verdict == "limit") {
     return accepting == 3;
   }
-  return true;
+  const bool dead = row.verdict == "crash" || row.verdict == "hang" ||
+                    row.verdict == "out-of-memory";
+  return !dead || rule.severity == Severity::kHazard;
 }
 
 }  // namespace
@@ -171,6 +173,14 @@ void AttributeRow(std::vector<std::string> rules,
   if (row.outcome != Outcome::kFail || rules.empty()) return;
   std::ranges::stable_partition(
       rules, [&](const std::string& rule) { return CanExplain(rule, row); });
+  // A file with faults of which each is accepted by some profile: whoever
+  // accepts all of them takes a side on each, and breaks no rule.
+  if (row.verdict == "accept" && row.difference.empty() &&
+      !CanExplain(rules.front(), row)) {
+    row.outcome = Outcome::kPolicy;
+    row.reason = "the profiles differ on more than one point";
+    return;
+  }
   // What was read differently says more than any rule that the file is about.
   row.rule = row.difference.empty() ? rules.front() : "";
   for (const std::string& rule : rules) {

@@ -67,7 +67,8 @@ class ForeignJudge {
 
 // Of a failed row: finds the rule that the input breaks, or is an instance of,
 // among those that it is about (rules, most telling first), and relabels the
-// row if a known deviation foresees it under any of them.
+// row if a known deviation foresees it under any of them. A file with several
+// faults, each of which some profile accepts, may be accepted.
 void AttributeRow(std::vector<std::string> rules,
                   const std::vector<conformance::Deviation>& deviations,
                   std::string_view implementation, std::string_view version,

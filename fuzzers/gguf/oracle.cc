@@ -77,12 +77,15 @@ std::optional<Finding> CheckContract(const wp_implementation& tested,
 
 class GgufCheck {
  public:
-  GgufCheck(const Subjects& subjects, ByteSpan file, Depth depth)
+  GgufCheck(const Subjects& subjects, ByteSpan file, Depth depth,
+            GgufAnswer& first, GgufAnswer& second)
       : subjects_(subjects),
         // A copy of exactly its size: a sanitizer sees the byte behind it.
         file_(file.begin(), file.end()),
         all_(depth == Depth::kAll),
-        hash_(HashBytes(file)) {}
+        hash_(HashBytes(file)),
+        expected_(first),
+        got_(second) {}
 
   Execution Run() {
     const GgufQuestion plain;
@@ -267,10 +270,14 @@ class GgufCheck {
   Bytes file_;
   bool all_;
   std::uint64_t hash_;
-  GgufAnswer expected_, got_;
+  // Kept from one execution to the next: their memory is what costs.
+  GgufAnswer& expected_;
+  GgufAnswer& got_;
   Execution execution_;
   std::size_t used_ = 0;
 };
+
+thread_local GgufAnswer first_answer, second_answer;
 
 }  // namespace
 
@@ -306,7 +313,7 @@ std::optional<Finding> CompareGguf(const wp_implementation& tested,
 }
 
 Execution CheckGguf(const Subjects& subjects, ByteSpan file, Depth depth) {
-  return GgufCheck(subjects, file, depth).Run();
+  return GgufCheck(subjects, file, depth, first_answer, second_answer).Run();
 }
 
 Execution CheckGeneratedGguf(const Subjects& subjects, ByteSpan entropy,
