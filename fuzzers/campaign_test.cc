@@ -106,6 +106,16 @@ TEST_F(CampaignTest, GoesOnWhenAnImplementationCrashes) {
   EXPECT_LE(sidecar["size"].get<int>(), 256);
 }
 
+// A finding is whole once its sidecar is there.
+bool HoldsASidecar(const fs::path& findings) {
+  std::error_code error;
+  for (fs::directory_iterator it(findings, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->path().extension() == ".json") return true;
+  }
+  return false;
+}
+
 TEST_F(CampaignTest, LosesNothingWhenItIsKilled) {
   options_.tested = "canary";
   options_.seconds = 60;
@@ -115,9 +125,7 @@ TEST_F(CampaignTest, LosesNothingWhenItIsKilled) {
     _exit(0);
   }
   const fs::path findings = options_.state / "findings";
-  for (int i = 0; i < 600; ++i) {
-    std::error_code error;
-    if (fs::exists(findings, error) && !fs::is_empty(findings, error)) break;
+  for (int i = 0; i < 600 && !HoldsASidecar(findings); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   kill(child, SIGKILL);

@@ -116,6 +116,7 @@ void AddMutants(CLI::App& app, const Places& places, Action& action) {
       ->add_option("--layers", arguments->layers,
                    "vectors, replay, properties, fuzzing; default all")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"vectors", "replay", "properties", "fuzzing"}));
   mutants->add_option("--executions", arguments->executions,
                       "Of the layer fuzzing: inputs for each target and seed");
