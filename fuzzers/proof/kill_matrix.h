@@ -68,7 +68,11 @@ nlohmann::json ToJson(const KillMatrix& matrix,
                       const conformance::VectorSet& set);
 
 // The table for people.
-std::string ToText(const KillMatrix& matrix, const conformance::VectorSet& set);
+std::string ToText(const KillMatrix& matrix);
+// The vectors that kill none of these mutants and do not stand alone for their
+// rule, counted by rule; "" if the vectors were not asked.
+std::string IdleToText(const KillMatrix& matrix,
+                       const conformance::VectorSet& set);
 
 }  // namespace weightproof::fuzzers
 

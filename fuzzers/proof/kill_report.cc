@@ -99,8 +99,7 @@ Json ToJson(const KillMatrix& matrix, const conformance::VectorSet& set) {
           {"idle_vectors", IdleVectors(matrix, set)}};
 }
 
-std::string ToText(const KillMatrix& matrix,
-                   const conformance::VectorSet& set) {
+std::string ToText(const KillMatrix& matrix) {
   std::size_t width = 6;
   for (const MutantRow& row : matrix.mutants) {
     width = std::max(width, row.mutant.name.size());
@@ -133,10 +132,13 @@ std::string ToText(const KillMatrix& matrix,
       out += "  does not count, the unmutated source fails: " + unsound + "\n";
     }
   }
-  if (FindLayer(matrix, "vectors") != nullptr) {
-    out += IdleText(IdleVectors(matrix, set), set);
-  }
   return out;
+}
+
+std::string IdleToText(const KillMatrix& matrix,
+                       const conformance::VectorSet& set) {
+  if (FindLayer(matrix, "vectors") == nullptr) return "";
+  return IdleText(IdleVectors(matrix, set), set);
 }
 
 }  // namespace weightproof::fuzzers

@@ -96,11 +96,15 @@ int Mutants(const Places& places, const Arguments& arguments) {
   const auto json = ToJson(matrix, *set);
   const std::string text =
       json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  if (auto written = WriteFile(places.Report() / "mutants.json", text);
-      !written) {
-    return Fail(kExitInternal, written.error());
+  // Some mutants say nothing of what all of them leave idle.
+  const bool whole = arguments.names.empty();
+  if (whole) {
+    auto written = WriteFile(places.Report() / "mutants.json", text);
+    if (!written) return Fail(kExitInternal, written.error());
   }
-  Print(arguments.json ? text : ToText(matrix, *set));
+  Print(arguments.json ? text
+                       : ToText(matrix) +
+                             (whole ? IdleToText(matrix, *set) : std::string()));
   return Verdict(matrix);
 }
 
