@@ -171,8 +171,13 @@ void AttributeRow(std::vector<std::string> rules,
                   std::string_view implementation, std::string_view version,
                   Row& row) {
   if (row.outcome != Outcome::kFail || rules.empty()) return;
-  std::ranges::stable_partition(
-      rules, [&](const std::string& rule) { return CanExplain(rule, row); });
+  std::vector<std::string> others;
+  std::erase_if(rules, [&](const std::string& rule) {
+    if (CanExplain(rule, row)) return false;
+    others.push_back(rule);
+    return true;
+  });
+  rules.insert(rules.end(), others.begin(), others.end());
   // A file with faults of which each is accepted by some profile: whoever
   // accepts all of them takes a side on each, and breaks no rule.
   if (row.verdict == "accept" && row.difference.empty() &&

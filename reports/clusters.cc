@@ -72,9 +72,10 @@ Json Pairs(const std::map<std::string, File>& files) {
   }
   std::vector<std::pair<std::pair<std::string, std::string>, Pair>> sorted(
       pairs.begin(), pairs.end());
-  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) {
-    return static_cast<std::int64_t>(a.second.same) * b.second.of >
-           static_cast<std::int64_t>(b.second.same) * a.second.of;
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+    const auto left = static_cast<std::int64_t>(a.second.same) * b.second.of;
+    const auto right = static_cast<std::int64_t>(b.second.same) * a.second.of;
+    return left != right ? left > right : a.first < b.first;
   });
   Json list = Json::array();
   for (const auto& [names, pair] : sorted) {
@@ -104,8 +105,9 @@ Json Clusters(const Json& rows) {
     if (ways.size() < 2) continue;
     divided.push_back({{"vector", id}, {"rule", file.rule}, {"ways", ways}});
   }
-  std::ranges::stable_sort(divided, [](const Json& a, const Json& b) {
-    return a["ways"].size() > b["ways"].size();
+  std::ranges::sort(divided, [](const Json& a, const Json& b) {
+    const auto left = a["ways"].size(), right = b["ways"].size();
+    return left != right ? left > right : a["vector"] < b["vector"];
   });
   return {{"vectors", files.size()},
           {"divided", divided.size()},

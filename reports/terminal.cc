@@ -232,8 +232,13 @@ class Renderer {
   void KnownBriefly(const std::string& name) {
     auto rows = view_.Rows(name, "expected-deviation");
     if (rows.empty()) return;
-    std::ranges::stable_partition(
-        rows, [](const Json* row) { return TookItDown(*row); });
+    std::vector<const Json*> others;
+    std::erase_if(rows, [&](const Json* row) {
+      if (TookItDown(*row)) return false;
+      others.push_back(row);
+      return true;
+    });
+    rows.insert(rows.end(), others.begin(), others.end());
     Line("  " +
          In(Ink::kYellow,
             fmt::format("Known deviations: {}",

@@ -115,8 +115,9 @@ bool Suspicious(const Scales& scales, const std::uint8_t* p, std::uint64_t n,
         });
       }
       return Any(p, n, stride, [](const std::uint8_t* at) {
-        return ((Load<std::uint16_t, kSwap>(at) & kMask) == kMask) |
-               ((Load<std::uint16_t, kSwap>(at + 2) & kMask) == kMask);
+        const bool first = (Load<std::uint16_t, kSwap>(at) & kMask) == kMask;
+        const bool last = (Load<std::uint16_t, kSwap>(at + 2) & kMask) == kMask;
+        return (first ? 1 : 0) | (last ? 1 : 0);  // no branch between them
       });
     case Scale::kF32:
       return Any(p, n, stride, [](const std::uint8_t* at) {
@@ -350,9 +351,15 @@ class Check {
         if (found->count == 0) continue;
         out.push_back({rule, i, found->block, found->offset, found->count});
       }
-      std::stable_sort(
-          out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
-          [](const auto& a, const auto& b) { return a.offset < b.offset; });
+      // At most three, in an order that offsets alone do not give.
+      const auto first = out.begin() + static_cast<std::ptrdiff_t>(before);
+      for (auto it = first; it != out.end(); ++it) {
+        std::rotate(std::upper_bound(first, it, *it,
+                                     [](const auto& a, const auto& b) {
+                                       return a.offset < b.offset;
+                                     }),
+                    it, it + 1);
+      }
     }
     return out;
   }
