@@ -98,6 +98,7 @@ std::optional<Finding> CompareGgufParts(const wp_implementation& trusted,
   const std::size_t kvs = std::min(tree.kvs.size(), kMost);
   for (std::size_t i = 0; i < kvs && tested.gguf_get != nullptr; ++i) {
     const Tokens& kv = tree.kvs[i];
+    if (kv.size() < 3) break;  // cut before its type
     const auto type = static_cast<std::uint32_t>(kv[2].number);
     for (const std::uint32_t asked : {type, (type + 1) % 13}) {
       AskGet(trusted, file, NameOf(kv), asked, part.expected);
