@@ -27,11 +27,7 @@ class FuzzLayer : public Layer {
 
   std::string_view name() const override { return "fuzzing"; }
   std::vector<std::size_t> CasesOf(std::string_view format) const override {
-    std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < cases_.size(); ++i) {
-      if (cases_[i].target->format == format) out.push_back(i);
-    }
-    return out;
+    return OfFormat(cases_, format);
   }
   std::string NameOf(std::size_t index) const override {
     return fmt::format("{}, seed {}", cases_[index].target->name,

@@ -44,11 +44,7 @@ class ReplayLayer : public Layer {
   }
 
   std::vector<std::size_t> CasesOf(std::string_view format) const override {
-    std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < cases_.size(); ++i) {
-      if (cases_[i].target->format == format) out.push_back(i);
-    }
-    return out;
+    return OfFormat(cases_, format);
   }
   std::string NameOf(std::size_t index) const override {
     return fmt::format("{}/{}", cases_[index].target->name, cases_[index].name);
