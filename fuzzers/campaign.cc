@@ -60,6 +60,8 @@ class Campaign {
     pid_t pid = 0;
     int number = 0;
     int starts = 0;
+    int fruitless = 0;             // starts in a row that ran nothing
+    std::uint64_t executions = 0;  // at the last start
     fs::path statistics, log;
   };
 
@@ -279,6 +281,10 @@ class Campaign {
     auto& counters = counters_[static_cast<std::size_t>(job.number)];
     const auto current = counters.Current();
     counters.ClearCurrent();
+    const std::uint64_t executions = counters.Read().executions;
+    job.fruitless = current || executions > job.executions ? 0
+                                                           : job.fruitless + 1;
+    job.executions = executions;
     const bool crashed = options_.engine == "builtin" && code != 0 && code != 1;
     if (crashed && current) {
       auto stored =
@@ -288,8 +294,8 @@ class Campaign {
     if (auto adopted = AdoptIncoming(); !adopted) return adopted;
     const bool again = options_.engine == "afl" ? false : code != 0;
     if (!again || SecondsLeft() == 0 || stop_) return {};
-    // One that ends at once every time would be started for ever.
-    if (job.starts > 20 && Seconds() < 0.5 * job.starts) {
+    // One that ends before its first input would be started for ever.
+    if (job.fruitless > 20) {
       return std::unexpected(fmt::format("job {} ends again and again: {}",
                                          job.number, LastLine(job.log)));
     }
@@ -319,10 +325,29 @@ class Campaign {
     }
     for (const fs::path& file : files) {
       adopted_.insert(file);
+      SetAside(file);
       if (auto adopted = AdoptOne(file); !adopted) return adopted;
       if (file.parent_path() == Incoming()) fs::remove(file, error);
     }
     return ReportNew();
+  }
+
+  // An input of the corpus that ends the process would end every job that
+  // starts with this corpus.
+  void SetAside(const fs::path& crash) {
+    const auto input = LoadInput(crash);
+    if (!input) return;
+    std::error_code error;
+    const fs::path aside = options_.state / "crashing";
+    for (fs::directory_iterator it(options_.state / "corpus", error), end;
+         !error && it != end; it.increment(error)) {
+      std::error_code none;
+      if (it->file_size(none) != input->size() || none) continue;
+      const auto entry = LoadInput(it->path());
+      if (!entry || *entry != *input) continue;
+      fs::create_directories(aside, none);
+      fs::rename(it->path(), aside / it->path().filename(), none);
+    }
   }
 
   Result AdoptOne(const fs::path& file) {

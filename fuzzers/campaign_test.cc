@@ -37,11 +37,21 @@ class CampaignTest : public testing::Test {
   ~CampaignTest() override { fs::remove_all(root_); }
 
   CampaignResult Run() {
+    stop_ = false;
     auto result = RunCampaign(options_, stop_, [this](const std::string& line) {
       lines_.push_back(line);
+      StopAtAFinding(line);
     });
     EXPECT_TRUE(result.has_value()) << result.error();
     return result ? *result : CampaignResult{};
+  }
+  // So that a run takes as long as this machine needs, and no longer.
+  void StopAtAFinding(const std::string& line) {
+    if (stop_at_a_finding_ && line.starts_with("finding:")) stop_ = true;
+  }
+  void GoOnUntilAFinding() {
+    stop_at_a_finding_ = true;
+    options_.seconds = 300;
   }
   Json Sidecar() {
     for (const auto& entry :
@@ -56,6 +66,7 @@ class CampaignTest : public testing::Test {
   fs::path root_;
   CampaignOptions options_;
   std::atomic<bool> stop_ = false;
+  bool stop_at_a_finding_ = false;
   std::vector<std::string> lines_;
 };
 
@@ -76,7 +87,7 @@ TEST_F(CampaignTest, CountsOverAllRuns) {
 
 TEST_F(CampaignTest, StoresWhatAPlantedBugShowsOnce) {
   options_.tested = "canary";
-  options_.seconds = 4;
+  GoOnUntilAFinding();
   const CampaignResult first = Run();
   ASSERT_GT(first.new_findings, 0u);
   const Json sidecar = Sidecar();
@@ -87,6 +98,8 @@ TEST_F(CampaignTest, StoresWhatAPlantedBugShowsOnce) {
     EXPECT_TRUE(sidecar.contains(member)) << member;
   }
   EXPECT_EQ(sidecar["implementation"], "canary");
+  stop_at_a_finding_ = false;
+  options_.seconds = 2;
   const CampaignResult second = Run();
   EXPECT_GE(second.findings, first.findings);
   EXPECT_EQ(second.findings, first.findings + second.new_findings);
@@ -96,7 +109,7 @@ TEST_F(CampaignTest, GoesOnWhenAnImplementationCrashes) {
   options_.tested =
       (fs::path(WEIGHTPROOF_BINARY_DIR) / "lib" / "crashing_reader.so")
           .string();
-  options_.seconds = 5;
+  GoOnUntilAFinding();
   const CampaignResult result = Run();
   ASSERT_GT(result.findings, 0u);
   const Json sidecar = Sidecar();
@@ -104,6 +117,29 @@ TEST_F(CampaignTest, GoesOnWhenAnImplementationCrashes) {
   EXPECT_EQ(sidecar["implementation"], "crashing");
   // Minimised: not much more than the header whose count it dies of.
   EXPECT_LE(sidecar["size"].get<int>(), 256);
+}
+
+// Far more crashes than the starts that a job gets without a single execution.
+TEST_F(CampaignTest, StartsAgainAfterEveryCrash) {
+  options_.tested =
+      (fs::path(WEIGHTPROOF_BINARY_DIR) / "lib" / "crashing_reader.so")
+          .string();
+  options_.seconds = 4;
+  EXPECT_GT(Run().findings, 0u);
+}
+
+TEST_F(CampaignTest, SetsAsideTheInputThatEndsEveryJob) {
+  options_.tested =
+      (fs::path(WEIGHTPROOF_BINARY_DIR) / "lib" / "crashing_reader.so")
+          .string();
+  Bytes crash = {'G', 'G', 'U', 'F', 3};
+  crash.resize(24);
+  crash[16] = 1;
+  ASSERT_TRUE(StoreFile(options_.state / "corpus" / "crash", crash));
+  GoOnUntilAFinding();
+  EXPECT_EQ(Run().findings, 1u);
+  EXPECT_FALSE(fs::exists(options_.state / "corpus" / "crash"));
+  EXPECT_TRUE(fs::exists(options_.state / "crashing" / "crash"));
 }
 
 // A finding is whole once its sidecar is there.
@@ -199,7 +235,12 @@ class ForeignTest : public CampaignTest {
     foreign_.implementation = targets->front();
   }
   std::expected<ForeignResult, std::string> Fuzz() {
-    return FuzzForeign(foreign_, stop_, [](const std::string&) {});
+    auto result =
+        FuzzForeign(foreign_, stop_, [this](const std::string& line) {
+          StopAtAFinding(line);
+        });
+    stop_ = false;
+    return result;
   }
   static std::string Hostile(const std::string& mode) {
     return fs::path(WEIGHTPROOF_BINARY_DIR) / "bin" /
@@ -211,7 +252,8 @@ class ForeignTest : public CampaignTest {
 
 TEST_F(ForeignTest, FindsWhatAToyReaderBreaksAndReproducesIt) {
   Drive("python3 " WEIGHTPROOF_SOURCE_DIR "/conformance/examples/toy_gguf.py");
-  foreign_.seconds = 15;
+  foreign_.seconds = 300;
+  stop_at_a_finding_ = true;
   const auto result = Fuzz();
   ASSERT_TRUE(result.has_value()) << result.error();
   ASSERT_GT(result->findings, 0u);
