@@ -10,6 +10,8 @@
 #include "build_paths.h"
 #include "conformance/vector.h"
 #include "fuzzers/corpus_folder.h"
+#include "fuzzers/q8_0/case.h"
+#include "fuzzers/q8_0/oracle.h"
 #include "fuzzers/target.h"
 
 namespace weightproof::fuzzers {
@@ -39,6 +41,37 @@ TEST(VectorReplay, EveryOracleHoldsOnEveryFile) {
     }
   }
   EXPECT_GT(replayed, 700);
+}
+
+TEST(VectorReplay, TheOracleHoldsOnEveryNumericRequest) {
+  const auto set = conformance::LoadVectors(fs::path(WEIGHTPROOF_SOURCE_DIR) /
+                                            "conformance" / "vectors");
+  ASSERT_TRUE(set.has_value());
+  const Target* target = FindTarget("q8_0_diff");
+  ASSERT_NE(target, nullptr);
+  const Subjects subjects = target->subjects();
+  int replayed = 0;
+  for (const conformance::Vector& vector : set->vectors) {
+    if (vector.format != "q8_0") continue;
+    const auto input = Q80CaseOf(vector);
+    ASSERT_TRUE(input.has_value()) << input.error();
+    if (input->w.size() + input->x.size() > (1 << 16)) continue;
+    const Execution execution = CheckQ80Case(subjects, *input, Depth::kAll);
+    ++replayed;
+    EXPECT_FALSE(execution.finding.has_value())
+        << vector.id << ": " << BucketOf(*execution.finding) << "\n"
+        << execution.finding->description;
+  }
+  EXPECT_GT(replayed, 150);
+}
+
+TEST(VectorReplay, NamesAVectorThatIsNoNumericRequest) {
+  conformance::Vector vector;
+  vector.id = "v";
+  vector.format = "q8_0";
+  vector.operation = "q8_0.forget";
+  vector.request = conformance::Json::object();
+  EXPECT_FALSE(Q80CaseOf(vector).has_value());
 }
 
 class CorpusFolder : public testing::Test {

@@ -9,6 +9,7 @@
 #include "fuzzers/engine.h"
 #include "fuzzers/gguf/generator.h"
 #include "fuzzers/gguf/mutator.h"
+#include "fuzzers/gguf/mutator_edges.h"
 #include "fuzzers/gguf/oracle.h"
 #include "fuzzers/gguf/token_tree.h"
 #include "impls/registry.h"
@@ -106,6 +107,30 @@ TEST(GgufMutator, IsDeterministicAndBounded) {
   Random one(9), two(9);
   const Bytes file = GenerateGguf(Random(4).Take(200));
   EXPECT_EQ(MutateGguf(file, one, 4096), MutateGguf(file, two, 4096));
+}
+
+// Each takes several fields at once, which single changes hardly ever get.
+TEST(GgufMutator, MovesFilesToTheEdgesOfRules) {
+  Random random(10);
+  std::set<std::string> seen;
+  for (int i = 0; i < 3000; ++i) {
+    TokenTree tree = EmptyFile(3, false);
+    if (MoveToEdge(tree, random)) {
+      RefixLengths(tree);
+      RefixLayout(tree, Placement::kPacked);
+    }
+    const GgufAnswer answer = Ask(Serialize(tree));
+    seen.insert(answer.rule == nullptr ? "accept" : answer.rule);
+    ASSERT_EQ(answer.Describe(), Ask(Serialize(tree), "gguf_view").Describe());
+  }
+  for (const char* rule :
+       {"accept", "gguf.header.magic.wrong", "gguf.header.magic.reversed_be",
+        "gguf.geometry.size_sum.overflow", "gguf.geometry.tensor_end.overflow",
+        "gguf.array.nested.depth_limit", "gguf.kv.key.duplicate",
+        "gguf.tensor.name.duplicate", "gguf.kv.string.utf8_invalid"}) {
+    EXPECT_TRUE(seen.contains(rule)) << rule;
+  }
+  EXPECT_GE(seen.size(), 9u) << testing::PrintToString(seen);
 }
 
 TEST(GgufMutator, ReachesMostRulesFromNothing) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fuzzers/gguf/generator.h"
+#include "fuzzers/gguf/mutator_edges.h"
 #include "fuzzers/gguf/token_tree.h"
 #include "fuzzers/target.h"
 #include "reference/gguf/types.h"
@@ -14,53 +15,25 @@ namespace {
 
 using gguf::FieldKind;
 
-constexpr std::array<std::uint64_t, 34> kNumbers = {0,
-                                                    1,
-                                                    2,
-                                                    3,
-                                                    4,
-                                                    5,
-                                                    8,
-                                                    9,
-                                                    12,
-                                                    13,
-                                                    31,
-                                                    32,
-                                                    33,
-                                                    63,
-                                                    64,
-                                                    65,
-                                                    255,
-                                                    256,
-                                                    65535,
-                                                    65536,
-                                                    0x3fffffff,
-                                                    0x40000000,
-                                                    0x40000001,
-                                                    0x7fffffff,
-                                                    0x80000000,
-                                                    0xffffffff,
-                                                    0x100000000,
-                                                    0x1000000000000000,
-                                                    0x3fffffffffffffff,
-                                                    0x4000000000000000,
-                                                    0x7fffffffffffffff,
-                                                    0x8000000000000000,
-                                                    0xfffffffffffffff8,
-                                                    0xffffffffffffffff};
+// clang-format off
+constexpr auto kNumbers = std::to_array<std::uint64_t>({
+    0, 1, 2, 3, 4, 5, 8, 9, 12, 13, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256,
+    65535, 65536, 0x3fffffff, 0x40000000, 0x40000001, 0x7fffffff, 0x80000000,
+    0xffffffff, 0x100000000, 0x1000000000000000, 0x2000000000000000,
+    0x3fffffffffffffff, 0x4000000000000000, 0x7fffffffffffffff,
+    0x8000000000000000, 0xffffffffffffffe0, 0xfffffffffffffff8,
+    0xffffffffffffffff});
 
-constexpr std::array<std::string_view, 12> kTexts = {"general.alignment",
-                                                     "general.architecture",
-                                                     "tokenizer.ggml.tokens",
-                                                     "",
-                                                     "__proto__",
-                                                     "A",
-                                                     "a b",
-                                                     "\xff",
-                                                     "\xc0\x80",
-                                                     "\xed\xa0\x80",
-                                                     "\xc3",
-                                                     "split.count"};
+// Names with a meaning, and both sides of every border of UTF-8.
+constexpr auto kTexts = std::to_array<std::string_view>({
+    "general.alignment", "general.architecture", "tokenizer.ggml.tokens", "",
+    "__proto__", "A", "a b", "split.count", "\x7f", "\xff", "\x80", "\xc3",
+    "\xc0\x80", "\xc1\xbf", "\xc2\x80", "\xe0\x80\x80", "\xe0\x9f\xbf",
+    "\xe0\xa0\x80", "\xed\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf",
+    "\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80\x80",
+    "\xf4\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+    "\xf0\x90\x80", "\xf8\x88\x80\x80\x80"});
+// clang-format on
 
 class Mutation {
  public:
@@ -78,7 +51,7 @@ class Mutation {
   // What depends on the change is repaired seven times of eight.
   void Once() {
     bool whole = true;  // the change concerns lengths or layout
-    switch (random_.Below(14)) {
+    switch (random_.Below(16)) {
       case 0:
       case 1:
       case 2:
@@ -111,8 +84,11 @@ class Mutation {
         ChangeRest();
         whole = false;
         break;
-      default:
+      case 13:
         SetAlignment();
+        break;
+      default:
+        whole = MoveToEdge(tree_, random_);
     }
     if (whole && !random_.OneIn(8)) Refix();
   }

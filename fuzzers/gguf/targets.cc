@@ -86,6 +86,7 @@ std::span<const Target> FormatTargets() {
        .format = "gguf",
        .about = "the reference against the optimized reader, format-aware",
        .extension = "gguf",
+       .max_size = 8192,
        .subjects = TwoReaders,
        .run = CheckGguf,
        .generate = GenerateFile,

@@ -41,7 +41,8 @@ using LayerResult = std::expected<std::unique_ptr<Layer>, std::string>;
 // offset, policies, dump; output, integer sums. set must outlive the layer.
 LayerResult MakeVectorLayer(const conformance::VectorSet& set);
 // The committed corpora (a folder for each target, named like it), and the
-// files of all vectors of at most 64 KiB, through the differential oracles.
+// files and numeric requests of all vectors of at most 64 KiB, through the
+// differential oracles.
 LayerResult MakeReplayLayer(const std::filesystem::path& corpora,
                             const conformance::VectorSet& set);
 // Properties over the generators, with fixed seeds.

@@ -7,6 +7,8 @@
 #include <system_error>
 
 #include "fuzzers/proof/oracle_layer.h"
+#include "fuzzers/q8_0/case.h"
+#include "fuzzers/q8_0/oracle.h"
 
 namespace weightproof::fuzzers {
 namespace {
@@ -18,6 +20,7 @@ struct Case {
   const Target* target;
   std::string name;
   Bytes input;
+  std::optional<Q80Case> numeric;  // instead of input
 };
 
 class ReplayLayer : public Layer {
@@ -32,12 +35,20 @@ class ReplayLayer : public Layer {
       }
     }
     const Target* const files = FindTarget("gguf_diff");
-    if (files == nullptr)
-      return std::unexpected("there is no target gguf_diff");
+    const Target* const calls = FindTarget("q8_0_diff");
+    if (files == nullptr || calls == nullptr) {
+      return std::unexpected("there is no target gguf_diff or q8_0_diff");
+    }
     for (const conformance::Vector& vector : set.vectors) {
-      if (vector.format != "gguf" || vector.bytes.Size() > kLargest) continue;
-      auto bytes = vector.bytes.Materialize(kLargest);
-      if (bytes) cases_.push_back({files, vector.id, std::move(*bytes)});
+      if (vector.format == "gguf" && vector.bytes.Size() <= kLargest) {
+        auto bytes = vector.bytes.Materialize(kLargest);
+        if (bytes) cases_.push_back({files, vector.id, std::move(*bytes), {}});
+      } else if (vector.format == "q8_0") {
+        auto numeric = Q80CaseOf(vector);
+        if (!numeric) return std::unexpected(numeric.error());
+        if (numeric->w.size() + numeric->x.size() > kLargest) continue;
+        cases_.push_back({calls, vector.id, {}, std::move(*numeric)});
+      }
     }
     if (cases_.empty()) return std::unexpected("nothing to replay");
     return {};
@@ -52,6 +63,11 @@ class ReplayLayer : public Layer {
   CaseReport Check(std::size_t index,
                    const wp_implementation& subject) const override {
     const Case& replayed = cases_[index];
+    if (replayed.numeric) {
+      return Reported(
+          CheckQ80Case(Against(subject), *replayed.numeric, Depth::kAll)
+              .finding);
+    }
     return Reported(
         replayed.target->run(Against(subject), replayed.input, Depth::kAll)
             .finding);
@@ -73,7 +89,8 @@ class ReplayLayer : public Layer {
       std::ifstream in(path, std::ios::binary);
       Bytes bytes{std::istreambuf_iterator<char>(in), {}};
       if (!in) return std::unexpected(path.string() + ": cannot be read");
-      cases_.push_back({&target, path.filename().string(), std::move(bytes)});
+      cases_.push_back(
+          {&target, path.filename().string(), std::move(bytes), {}});
     }
     return {};
   }

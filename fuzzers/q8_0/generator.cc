@@ -37,8 +37,14 @@ enum class Draw : std::uint8_t {
   kScaleTies,  // amax whose scale is halfway between two halves
   kNonFinite,  // uniform with one NaN or infinity
   kGiven,      // patterns as they stand in the entropy
+  kOneSign,    // far from zero, on one side: large sums
 };
-constexpr int kDraws = 14;
+constexpr int kDraws = 15;
+
+// Rows that kernels mostly see, to their end.
+constexpr std::array<Draw, 6> kOrdinary = {Draw::kUniform,  Draw::kTies,
+                                           Draw::kNearTies, Draw::kBf16,
+                                           Draw::kRamp,     Draw::kOneSign};
 
 std::uint32_t Sign(Random& random) {
   return random.OneIn(2) ? 0x80000000u : 0u;
@@ -83,6 +89,9 @@ std::uint32_t Value(Draw draw, int i, std::uint32_t common, Random& random) {
     case Draw::kBf16:
       return ((random_bits & 0x80000000) | ((118 + random_bits % 10) << 23) |
               (random_bits & 0x007f0000));
+    case Draw::kOneSign:
+      return Float(1.0f + static_cast<float>(random_bits >> 9) * 0x1p-23f) |
+             (common & 0x80000000);
     case Draw::kScaleTies:
       // 127 (1 + k 2^-11), odd k: the scale lies between two halves.
       return i == 0 ? Float(127.0f *
@@ -95,8 +104,9 @@ std::uint32_t Value(Draw draw, int i, std::uint32_t common, Random& random) {
 }
 
 void AppendFloatBlock(Entropy& entropy, std::uint64_t count, Random& random,
-                      Bytes& out) {
-  const auto draw = static_cast<Draw>(entropy.Below(kDraws));
+                      bool ordinary, Bytes& out) {
+  const auto draw = ordinary ? kOrdinary[random.Below(kOrdinary.size())]
+                             : static_cast<Draw>(entropy.Below(kDraws));
   if (draw == Draw::kGiven) {
     for (std::uint64_t i = 0; i < count; ++i) {
       PutU32(Finite(static_cast<std::uint32_t>(entropy.Number(4))), out);
@@ -120,8 +130,15 @@ void AppendFloatBlock(Entropy& entropy, std::uint64_t count, Random& random,
   }
 }
 
-std::uint16_t Scale(Entropy& entropy, Random& random) {
+// Few bytes are enough for long rows, and those past the end of the bytes are
+// no rows of zeros.
+bool IsOrdinary(Entropy& entropy) { return entropy.Below(4) > 1; }
+
+std::uint16_t Scale(Entropy& entropy, Random& random, bool ordinary) {
   const auto bits = static_cast<std::uint16_t>(random.Next());
+  constexpr std::array<std::uint16_t, 5> kBad = {0x7c00, 0xfc00, 0x7e00, 0xfe01,
+                                                 0x7d00};
+  if (ordinary) return static_cast<std::uint16_t>(0x2800 + bits % 0x1400);
   switch (entropy.Below(10)) {
     case 0:
       return 0;
@@ -134,14 +151,14 @@ std::uint16_t Scale(Entropy& entropy, Random& random) {
     case 4:
       return static_cast<std::uint16_t>(entropy.Number(2));
     case 5:
-      return entropy.OneIn(2) ? 0x7c00 : 0x7e00;
+      return kBad[entropy.Below(kBad.size())];
     default:
       return static_cast<std::uint16_t>(0x2800 + bits % 0x1400);
   }
 }
 
-void AppendCodes(Entropy& entropy, Random& random, Bytes& out) {
-  const std::uint64_t draw = entropy.Below(6);
+void AppendCodes(Entropy& entropy, Random& random, bool ordinary, Bytes& out) {
+  const std::uint64_t draw = ordinary ? 5 : entropy.Below(6);
   for (int i = 0; i < 32; ++i) {
     auto code = static_cast<std::uint8_t>(random.Next());
     if (draw == 0) code = 0x80;
@@ -179,31 +196,34 @@ void Resize(Entropy& entropy, Bytes& bytes) {
 
 Bytes GenerateFloats(Entropy& entropy, std::uint64_t count) {
   Random random(entropy.Number(2));
+  const bool ordinary = IsOrdinary(entropy);
   Bytes out;
   for (std::uint64_t at = 0; at < count; at += 32) {
     AppendFloatBlock(entropy, std::min<std::uint64_t>(32, count - at), random,
-                     out);
+                     ordinary, out);
   }
   return out;
 }
 
 Bytes GenerateQ80Blocks(Entropy& entropy, std::uint64_t blocks) {
   Random random(entropy.Number(2));
+  const bool ordinary = IsOrdinary(entropy);
   Bytes out;
   for (std::uint64_t i = 0; i < blocks; ++i) {
-    PutU16(Scale(entropy, random), out);
-    AppendCodes(entropy, random, out);
+    PutU16(Scale(entropy, random, ordinary), out);
+    AppendCodes(entropy, random, ordinary, out);
   }
   return out;
 }
 
 Bytes GenerateQ81Blocks(Entropy& entropy, std::uint64_t blocks) {
   Random random(entropy.Number(2));
+  const bool ordinary = IsOrdinary(entropy);
   Bytes out;
   for (std::uint64_t i = 0; i < blocks; ++i) {
-    PutU16(Scale(entropy, random), out);
-    PutU16(Scale(entropy, random), out);
-    AppendCodes(entropy, random, out);
+    PutU16(Scale(entropy, random, ordinary), out);
+    PutU16(Scale(entropy, random, ordinary), out);
+    AppendCodes(entropy, random, ordinary, out);
   }
   return out;
 }

@@ -145,6 +145,14 @@ class Q80Check {
     }
   }
 
+  // Data that no quantizer writes are accepted and said to be so.
+  bool IsCanonical(const wp_answer& answer) const {
+    const bool validate = input_.operation == Q80Operation::kValidate ||
+                          input_.operation == Q80Operation::kValidateQ81;
+    return !validate ||
+           !std::string_view(answer.detail).starts_with("not canonical");
+  }
+
   void CompareAnswers(const wp_implementation& tested, const char* variant,
                       const Q80Answer& got) {
     const wp_answer& a = expected_.answer;
@@ -161,6 +169,10 @@ class Q80Check {
         std::strcmp(a.rule, b.rule) != 0) {
       Report(FindingKind::kRule, tested, variant, b.rule,
              fmt::format("expected {}, got {}", a.rule, b.rule));
+    }
+    if (a.verdict == WP_ACCEPT && IsCanonical(a) != IsCanonical(b)) {
+      Report(FindingKind::kVerdict, tested, variant, "canonical or not",
+             fmt::format("expected '{}', got '{}'", a.detail, b.detail));
     }
     const bool rows = input_.operation == Q80Operation::kQuantize ||
                       input_.operation == Q80Operation::kQuantizeQ81;
