@@ -44,6 +44,11 @@ TEST(CompareDumps, NamesTheFirstDifferingPath) {
             R"(kv[1].value.items[0] "0x3fc00000" "0x3fc00001")");
   EXPECT_EQ(DifferenceAfter("/kv/1/value/items/1", "0x00000000"),
             R"(kv[1].value.items[1] "nan" "0x00000000")");
+  // Its length as stated, but not all of it there, or more.
+  EXPECT_EQ(DifferenceAfter("/kv/1/value/items", {"0x3fc00000"}),
+            R"(kv[1].value.items ["0x3fc00000","nan"] ["0x3fc00000"])");
+  EXPECT_NE(DifferenceAfter("/kv/1/value/items", {"0x3fc00000", "nan", "nan"}),
+            "");
   EXPECT_EQ(DifferenceAfter("/tensors/0/dims/1", "2"),
             R"(tensors[0].dims[1] "1" "2")");
   EXPECT_EQ(DifferenceAfter("/tensors/0/size", "64"),

@@ -171,6 +171,23 @@ TEST(JudgeFinding, RuleAndOffsetAreScoredApart) {
   EXPECT_EQ(row.offset_matches, false);
 }
 
+TEST(JudgeFinding, AnOffsetIsOneOfItsFile) {
+  Vector vector = MakeVector("RRR");
+  for (auto& [profile, expected] : vector.expect) expected.file = 1;
+  Json answer = {{"status", "ok"},
+                 {"verdict", "reject"},
+                 {"rule", "gguf.kv.scalar.exact"},
+                 {"offset", 24}};
+  const auto matches = [&] {
+    return JudgeCase(Foreign(), vector, Answered(answer), {}).offset_matches;
+  };
+  EXPECT_EQ(matches(), true);  // the shard is not told
+  answer["file"] = 1;
+  EXPECT_EQ(matches(), true);
+  answer["file"] = 0;
+  EXPECT_EQ(matches(), false);
+}
+
 TEST(JudgeLate, ATensorThatIsRefusedRejectsTheFile) {
   CaseRecord record = Accept();
   record.tensors.resize(2);

@@ -81,6 +81,7 @@ TEST(ParseUntrusted, RefusesDeepNestingBeforeParsing) {
   const std::string fits = std::string(192, '[') + std::string(192, ']');
   EXPECT_TRUE(ParseUntrusted(fits));
   EXPECT_TRUE(ParseUntrusted("\"" + std::string(1000, '[') + "\\\"[\""));
+  EXPECT_TRUE(ParseUntrusted("\"\\\"" + std::string(1000, '[') + "\""));
 }
 
 TEST(ParseHello, ReadsTheWholeOfIt) {

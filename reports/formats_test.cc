@@ -44,6 +44,7 @@ TEST(RenderJUnit, HasACasePerRow) {
                              "failures=\"2\" errors=\"1\" skipped=\"3\">"));
   EXPECT_THAT(xml, HasSubstr("<failure type=\"crash\""));
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"not-run: needs AVX-512\"/>"));
+  EXPECT_THAT(xml, HasSubstr("<skipped message=\"not-compared"));
   EXPECT_THAT(xml, Not(HasSubstr("<script>")));
   EXPECT_THAT(xml, Not(HasSubstr("\x1b")));
 }
