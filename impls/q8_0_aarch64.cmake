@@ -82,10 +82,13 @@ wp_aarch64_program(q8_0_checked_test ${cpu}/checked_call.cc
                    ${cpu}/guarded_arena.cc ${cpu}/q8_0_checked.cc
                    ${cpu}/q8_0_checked_test.cc ${aarch64_gtest})
 wp_aarch64_program(q8_0_exhaustive ${cpu}/q8_0_exhaustive.cc)
+wp_aarch64_program(q8_0_emulated
+                   ${CMAKE_CURRENT_SOURCE_DIR}/emulated/serve_main.cc)
 # The programs have the custom command of an object in common: one after the
 # other.
 add_dependencies(q8_0_checked_test_aarch64 q8_0_impls_test_aarch64)
 add_dependencies(q8_0_exhaustive_aarch64 q8_0_checked_test_aarch64)
+add_dependencies(q8_0_emulated_aarch64 q8_0_exhaustive_aarch64)
 
 wp_aarch64_test(q8_0_impls_test_aarch64 q8_0_impls_test)
 wp_aarch64_test(q8_0_checked_test_aarch64 q8_0_checked_test)

@@ -45,18 +45,25 @@ class OneLayer {
   struct Sound {
     std::vector<std::size_t> cases;
     std::string not_run;  // why there are none
+    bool emulated = false;
   };
 
-  const Sound& SoundOf(const wp_implementation& original) {
-    const auto known = sound_.find(original.name);
+  const Sound& SoundOf(const wp_implementation& built_in,
+                       const Mutant& mutant) {
+    const auto known = sound_.find(built_in.name);
     if (known != sound_.end()) return known->second;
     progress_(layer_.name(), "", 0, 0);
-    Sound& sound = sound_[original.name];
-    if (!RunsHere(original)) {
+    Sound& sound = sound_[built_in.name];
+    sound.emulated = !RunsHere(built_in);
+    const wp_implementation* const emulated =
+        sound.emulated ? OpenEmulatedOriginal(mutant) : nullptr;
+    if (sound.emulated && emulated == nullptr) {
       sound.not_run = "this machine lacks the instructions of " +
-                      std::string(original.name);
+                      std::string(built_in.name) +
+                      ", and a compiler or an emulator for them";
       return sound;
     }
+    const wp_implementation& original = sound.emulated ? *emulated : built_in;
     const auto cases = layer_.CasesOf(FormatOf(original));
     GuardOptions guard = layer_.Guard();
     const Reports reports = RunGuarded(
@@ -84,7 +91,7 @@ class OneLayer {
       row.why = "there is no implementation " + row.mutant.implementation;
       return;
     }
-    const Sound& sound = SoundOf(*original);
+    const Sound& sound = SoundOf(*original, row.mutant);
     if (sound.cases.empty()) {
       row.why = sound.not_run;
       return;
@@ -97,7 +104,12 @@ class OneLayer {
     const Reports reports = RunGuarded(
         sound.cases.size(),
         [&](std::size_t i) -> CaseReport {
-          if (opened == nullptr) {
+          if (opened == nullptr && sound.emulated) {
+            opened = OpenEmulatedMutant(row.mutant);
+            if (opened == nullptr) {
+              return {CaseReport::kNotRun, "not built for the emulator"};
+            }
+          } else if (opened == nullptr) {
             const auto mutant = OpenMutant(row.mutant);
             if (!mutant) return {CaseReport::kNotRun, mutant.error()};
             opened = *mutant;

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "impls/emulated/emulated.h"
+
 namespace weightproof::fuzzers {
 
 namespace fs = std::filesystem;
@@ -36,6 +38,11 @@ std::expected<std::vector<Mutant>, std::string> LoadMutants(
     if (!fs::exists(mutant.object, error)) {
       return std::unexpected(mutant.object.string() + ": not built");
     }
+    const fs::path emulated = folder / "aarch64";
+    if (fs::exists(emulated / mutant.name, error) && *WEIGHTPROOF_EMULATOR) {
+      mutant.emulated = emulated / mutant.name;
+      mutant.emulated_original = emulated / mutant.implementation;
+    }
     mutants.push_back(std::move(mutant));
   }
   if (mutants.empty()) {
@@ -56,6 +63,19 @@ std::expected<const wp_implementation*, std::string> OpenMutant(
   const wp_implementation* const opened = open("", error, sizeof error);
   if (opened == nullptr) return std::unexpected(std::string(error));
   return opened;
+}
+
+const wp_implementation* OpenEmulatedMutant(const Mutant& mutant) {
+  if (mutant.emulated.empty()) return nullptr;
+  return impls::OpenEmulated(impls::EmulatedTable::kMutant,
+                             {WEIGHTPROOF_EMULATOR, mutant.emulated.string()});
+}
+
+const wp_implementation* OpenEmulatedOriginal(const Mutant& mutant) {
+  if (mutant.emulated.empty()) return nullptr;
+  return impls::OpenEmulated(
+      impls::EmulatedTable::kOriginal,
+      {WEIGHTPROOF_EMULATOR, mutant.emulated_original.string()});
 }
 
 }  // namespace weightproof::fuzzers
