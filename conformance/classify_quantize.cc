@@ -41,7 +41,7 @@ enum class Data { kOrdinary, kTiny, kNonfinite };
 
 // amax 03FE0000 is 127 x 2^-126.
 constexpr std::uint32_t kSmallestOrdinary = 0x03fe0000;
-constexpr std::uint32_t kInfinity = 0x7f800000;
+constexpr std::uint32_t kInfinityBits = 0x7f800000;
 
 Data KindOf(std::span<const std::uint8_t> x) {
   Data kind = Data::kOrdinary;
@@ -53,7 +53,7 @@ Data KindOf(std::span<const std::uint8_t> x) {
           std::bit_cast<std::uint32_t>(q8_0::ReadF32(x.subspan(at, block), i));
       amax = std::max(amax, pattern & 0x7fffffff);
     }
-    if (amax >= kInfinity) return Data::kNonfinite;
+    if (amax >= kInfinityBits) return Data::kNonfinite;
     if (amax != 0 && amax < kSmallestOrdinary) kind = Data::kTiny;
   }
   return kind;

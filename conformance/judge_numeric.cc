@@ -52,8 +52,8 @@ std::string Bytes(std::span<const std::uint8_t> bytes, std::size_t at) {
 }
 
 // "y byte 3: expected .., got ..".
-std::string FirstDifference(const Vector& vector, const Json& expected,
-                            std::span<const std::uint8_t> y) {
+std::string DifferenceOfY(const Vector& vector, const Json& expected,
+                          std::span<const std::uint8_t> y) {
   const auto want = expected.is_object() && expected.contains("y")
                         ? ExpandBuffer(expected["y"])
                         : std::unexpected(std::string());
@@ -96,7 +96,7 @@ ColumnFit FitExact(const Context& context, const Expectation& expectation,
   const Json& expected = AnswerExpected(vector, expectation);
   if (IsValidate(vector)) return {Fit::kYes, false, "", ""};
   if (AnswerEquals(vector, expected, answer)) return {Fit::kYes, false, "", ""};
-  const std::string difference = FirstDifference(vector, expected, answer.y);
+  const std::string difference = DifferenceOfY(vector, expected, answer.y);
   return {Fit::kDiffers, false, difference, difference};
 }
 

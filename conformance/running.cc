@@ -12,10 +12,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::unexpected<RunError> Error(int exit_code, std::string message) {
-  return std::unexpected(RunError{exit_code, std::move(message)});
-}
-
 std::vector<std::size_t> SelectVectors(const VectorSet& set,
                                        const RunOptions& options) {
   std::vector<std::size_t> selected;
@@ -46,12 +42,12 @@ std::expected<void, RunError> Running::LoadVectorsToRun() {
   auto set = LoadVectors(options_.vectors_dir);
   if (!set) {
     const VectorError& error = set.error();
-    return Error(5, fmt::format("{}: {}: {}", error.file.string(),
-                                error.pointer, error.message));
+    return Failed(5, fmt::format("{}: {}: {}", error.file.string(),
+                                 error.pointer, error.message));
   }
   set_ = std::move(*set);
   selected_ = SelectVectors(set_, options_);
-  if (selected_.empty()) return Error(2, "no vector is selected");
+  if (selected_.empty()) return Failed(2, "no vector is selected");
   return {};
 }
 
@@ -84,18 +80,18 @@ std::expected<void, RunError> Running::IntroduceTargets() {
 std::expected<void, RunError> Running::Resume(const JournalContents& old) {
   const Json digest = old.header.value("digest", Json());
   if (digest != Json(files_->digest())) {
-    return Error(2, fmt::format("{}: the vectors have changed since; run "
-                                "without --resume",
-                                options_.journal.string()));
+    return Failed(2, fmt::format("{}: the vectors have changed since; run "
+                                 "without --resume",
+                                 options_.journal.string()));
   }
   for (Participant& participant : participants_) {
     const auto it = old.implementations.find(participant.implementation.name);
     if (it == old.implementations.end()) continue;
     if (it->second.hello != participant.hello_json) {
-      return Error(2, fmt::format("{}: {} says another hello now; run without "
-                                  "--resume",
-                                  options_.journal.string(),
-                                  participant.implementation.name));
+      return Failed(2, fmt::format("{}: {} says another hello now; run without "
+                                   "--resume",
+                                   options_.journal.string(),
+                                   participant.implementation.name));
     }
     for (CaseRecord& record : participant.records) {
       const auto known =
@@ -111,13 +107,13 @@ std::expected<void, RunError> Running::OpenJournal() {
   JournalContents old;
   if (options_.resume) {
     auto contents = ReadJournal(options_.journal);
-    if (!contents) return Error(2, "--resume: " + contents.error());
+    if (!contents) return Failed(2, "--resume: " + contents.error());
     old = std::move(*contents);
     if (auto resumed = Resume(old); !resumed) return resumed;
     keep = old.whole_bytes;
   }
   auto journal = JournalWriter::Open(options_.journal, keep);
-  if (!journal) return Error(5, journal.error());
+  if (!journal) return Failed(5, journal.error());
   journal_ = std::move(*journal);
   if (!options_.resume) {
     journal_->Append(Json({{"weightproof_run", 1},

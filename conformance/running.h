@@ -21,6 +21,10 @@
 
 namespace weightproof::conformance {
 
+inline std::unexpected<RunError> Failed(int exit_code, std::string message) {
+  return std::unexpected(RunError{exit_code, std::move(message)});
+}
+
 class Running {
  public:
   // stop ends the run at the next answer.

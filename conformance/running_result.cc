@@ -12,10 +12,6 @@
 namespace weightproof::conformance {
 namespace {
 
-std::unexpected<RunError> Error(int exit_code, std::string message) {
-  return std::unexpected(RunError{exit_code, std::move(message)});
-}
-
 std::string Today() {
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
 }
@@ -24,9 +20,9 @@ std::string Today() {
 
 std::expected<void, RunError> Running::TakeRecording() {
   auto contents = ReadJournal(options_.answers);
-  if (!contents) return Error(2, contents.error());
+  if (!contents) return Failed(2, contents.error());
   if (contents->implementations.empty()) {
-    return Error(2, options_.answers.string() + ": no answers");
+    return Failed(2, options_.answers.string() + ": no answers");
   }
   for (auto& [name, recording] : contents->implementations) {
     Participant participant;
@@ -168,7 +164,7 @@ std::expected<RunResult, RunError> Running::Go() {
     return std::unexpected(loaded.error());
   }
   auto files = VectorFiles::Prepare(set_, options_.build_dir / "vectors");
-  if (!files) return Error(5, files.error());
+  if (!files) return Failed(5, files.error());
   files_.emplace(std::move(*files));
   CanaryVerdict canary;
   if (!options_.answers.empty()) {
@@ -196,7 +192,7 @@ std::expected<RunResult, RunError> Running::Go() {
     observer_.OnStart(participants_.size(), to_do_);
     RunAll();
     if (!journal_->Good()) {
-      return Error(5, options_.journal.string() + ": cannot be written");
+      return Failed(5, options_.journal.string() + ": cannot be written");
     }
   }
   RunResult result = Finish(canary);
@@ -212,7 +208,7 @@ std::expected<RunResult, RunError> Running::Go() {
     message += "\n" + implementation.name + ": " + implementation.why;
     exit_code = 3;
   }
-  return Error(exit_code, message);
+  return Failed(exit_code, message);
 }
 
 }  // namespace weightproof::conformance

@@ -76,8 +76,8 @@ const Json* Named(const Json& list, const char* member, const Json& name) {
   return nullptr;
 }
 
-std::string FirstDifference(std::span<const std::uint8_t> bytes,
-                            const Json& got, const WriteContent& content) {
+std::string DifferenceOfDump(std::span<const std::uint8_t> bytes,
+                             const Json& got, const WriteContent& content) {
   for (const Json& kv : content.dump.at("kv")) {
     const auto key = kv.at("key").get<std::string>();
     const Json* found = Named(got.at("kv"), "key", kv.at("key"));
@@ -231,7 +231,7 @@ WrittenFile JudgeWritten(std::span<const std::uint8_t> bytes,
       written.values.push_back(found.rule);
     }
   }
-  written.difference = FirstDifference(bytes, DumpOf(bytes), content);
+  written.difference = DifferenceOfDump(bytes, DumpOf(bytes), content);
   return written;
 }
 

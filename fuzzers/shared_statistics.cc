@@ -19,34 +19,34 @@ namespace {
 constexpr std::size_t kStages = 24;
 constexpr std::size_t kRules = 160;
 
-struct Named {
-  std::array<char, 56> name;
-  std::uint64_t count;
-};
-
-// The counter of that name, or a free one; null if there are too many.
-template <std::size_t N>
-Named* Slot(std::array<Named, N>& slots, std::string_view name) {
-  name = name.substr(0, sizeof(Named::name) - 1);
-  for (Named& slot : slots) {
-    if (name == slot.name.data()) return &slot;
-    if (slot.name[0] != '\0') continue;
-    if (name.empty()) name = "-";
-    std::ranges::copy(name, slot.name.begin());
-    return &slot;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 struct SharedStatistics::Block {
+  struct Named {
+    std::array<char, 56> name;
+    std::uint64_t count;
+  };
+
   std::uint64_t executions;
   std::uint64_t accepted;
   std::array<Named, kStages> stages;
   std::array<Named, kRules> known;
   std::uint64_t running;  // 1 + the size of the current input, or 0
   std::array<std::uint8_t, kLargestCurrent> current;
+
+  // The counter of that name, or a free one; null if there are too many.
+  template <std::size_t N>
+  static Named* Slot(std::array<Named, N>& slots, std::string_view name) {
+    name = name.substr(0, sizeof(Named::name) - 1);
+    for (Named& slot : slots) {
+      if (name == slot.name.data()) return &slot;
+      if (slot.name[0] != '\0') continue;
+      if (name.empty()) name = "-";
+      std::ranges::copy(name, slot.name.begin());
+      return &slot;
+    }
+    return nullptr;
+  }
 };
 
 std::expected<SharedStatistics, std::string> SharedStatistics::Open(
@@ -93,11 +93,12 @@ void SharedStatistics::Count(const Execution& execution) {
   ++block_->executions;
   if (execution.accepted) {
     ++block_->accepted;
-  } else if (Named* slot = Slot(block_->stages, execution.stage)) {
+  } else if (auto* slot = Block::Slot(block_->stages, execution.stage)) {
     ++slot->count;
   }
   if (execution.known_rule.empty()) return;
-  if (Named* slot = Slot(block_->known, execution.known_rule)) ++slot->count;
+  if (auto* slot = Block::Slot(block_->known, execution.known_rule))
+    ++slot->count;
 }
 
 void SharedStatistics::SetCurrent(ByteSpan input) {
@@ -115,10 +116,10 @@ Statistics SharedStatistics::Read() const {
   Statistics out;
   out.executions = block_->executions;
   out.accepted = block_->accepted;
-  for (const Named& slot : block_->stages) {
+  for (const auto& slot : block_->stages) {
     if (slot.count > 0) out.refused[slot.name.data()] = slot.count;
   }
-  for (const Named& slot : block_->known) {
+  for (const auto& slot : block_->known) {
     if (slot.count > 0) out.known[slot.name.data()] = slot.count;
   }
   return out;

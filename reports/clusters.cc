@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "reports/text.h"
+#include "reports/view.h"
 
 namespace weightproof::reports {
 namespace {
-
-std::string Text(const Json& row, const char* name) {
-  const auto at = row.find(name);
-  return at != row.end() && at->is_string() ? at->get<std::string>() : "";
-}
 
 std::string HowOf(const Json& row) {
   std::string how = Text(row, "verdict");
@@ -29,7 +25,7 @@ std::string HowOf(const Json& row) {
   return how;
 }
 
-bool Counts(const Json& row) {
+bool IsComparable(const Json& row) {
   return Text(row, "operation").starts_with("gguf.") &&
          Text(row, "variant").empty() && Text(row, "outcome") != "not-run" &&
          !Text(row, "verdict").empty();
@@ -92,7 +88,7 @@ Json Pairs(const std::map<std::string, File>& files) {
 Json Clusters(const Json& rows) {
   std::map<std::string, File> files;
   for (const Json& row : rows) {
-    if (!Counts(row)) continue;
+    if (!IsComparable(row)) continue;
     File& file = files[Text(row, "vector")];
     file.rule = Text(row, "rule");
     file.how[Text(row, "implementation")] = HowOf(row);

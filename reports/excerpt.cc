@@ -11,7 +11,7 @@
 namespace weightproof::reports {
 namespace {
 
-constexpr std::uint64_t kLine = 16;
+constexpr std::uint64_t kExcerptLine = 16;
 constexpr std::uint64_t kExcerpt = 64;
 // Files up to this size have their fields named; larger ones are holes mostly.
 constexpr std::uint64_t kFieldsLimit = 1 << 20;
@@ -60,11 +60,14 @@ int HexDigit(char c) {
 // Start of the excerpt: a multiple of 16, the offset in its third line where
 // the file allows.
 std::uint64_t StartFor(std::uint64_t at, std::uint64_t file_size) {
-  const std::uint64_t line = std::min(at, file_size) / kLine * kLine;
-  const std::uint64_t start = line > 2 * kLine ? line - 2 * kLine : 0;
-  const std::uint64_t last =
-      file_size > kExcerpt ? (file_size - kExcerpt + kLine - 1) / kLine * kLine
-                           : 0;
+  const std::uint64_t line =
+      std::min(at, file_size) / kExcerptLine * kExcerptLine;
+  const std::uint64_t start =
+      line > 2 * kExcerptLine ? line - 2 * kExcerptLine : 0;
+  const std::uint64_t last = file_size > kExcerpt
+                                 ? (file_size - kExcerpt + kExcerptLine - 1) /
+                                       kExcerptLine * kExcerptLine
+                                 : 0;
   return std::min(start, last);
 }
 
@@ -132,10 +135,11 @@ std::vector<std::string> ExcerptLines(const Json& excerpt) {
   const std::uint64_t start = excerpt.at("start").get<std::uint64_t>();
   const Json& at = excerpt.at("at");
   std::vector<std::string> lines;
-  for (std::uint64_t i = 0; i < bytes.size(); i += kLine) {
+  for (std::uint64_t i = 0; i < bytes.size(); i += kExcerptLine) {
     std::string hex;
     std::string text;
-    for (std::uint64_t j = i; j < std::min(i + kLine, bytes.size()); ++j) {
+    for (std::uint64_t j = i; j < std::min(i + kExcerptLine, bytes.size());
+         ++j) {
       const bool marked = at.is_number() && at == start + j;
       if (j == i + 8) hex += ' ';
       hex += fmt::format("{}{:02x}{}",

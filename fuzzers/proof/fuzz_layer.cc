@@ -9,7 +9,7 @@
 namespace weightproof::fuzzers {
 namespace {
 
-struct Case {
+struct FuzzCase {
   const Target* target;
   std::uint64_t seed;
 };
@@ -59,7 +59,7 @@ class FuzzLayer : public Layer {
 
  private:
   std::uint64_t executions_;
-  std::vector<Case> cases_;
+  std::vector<FuzzCase> cases_;
 };
 
 }  // namespace

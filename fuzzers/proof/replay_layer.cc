@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t kLargest = 64 << 10;
 
-struct Case {
+struct ReplayCase {
   const Target* target;
   std::string name;
   Bytes input;
@@ -62,7 +62,7 @@ class ReplayLayer : public Layer {
   }
   CaseReport Check(std::size_t index,
                    const wp_implementation& subject) const override {
-    const Case& replayed = cases_[index];
+    const ReplayCase& replayed = cases_[index];
     if (replayed.numeric) {
       return Reported(
           CheckQ80Case(Against(subject), *replayed.numeric, Depth::kAll)
@@ -95,7 +95,7 @@ class ReplayLayer : public Layer {
     return {};
   }
 
-  std::vector<Case> cases_;
+  std::vector<ReplayCase> cases_;
 };
 
 }  // namespace

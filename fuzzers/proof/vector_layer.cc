@@ -24,7 +24,7 @@ constexpr std::array<const char*, 3> kProfiles = {"spec", "ggml", "candle"};
 
 constexpr std::uint64_t kGiant = std::uint64_t{64} << 20;
 
-struct Case {
+struct VectorCase {
   const Vector* vector;
   const char* profile;
 };
@@ -69,7 +69,7 @@ class VectorLayer : public Layer {
 
   CaseReport Check(std::size_t index,
                    const wp_implementation& subject) const override {
-    const Case& asked = cases_[index];
+    const VectorCase& asked = cases_[index];
     const Vector& vector = *asked.vector;
     if (vector.format == "q8_0") {
       const auto outcome = conformance::AnswerVector(subject, vector);
@@ -148,7 +148,7 @@ class VectorLayer : public Layer {
     return dump == got.dump ? "" : "read differently";
   }
 
-  std::vector<Case> cases_;
+  std::vector<VectorCase> cases_;
   std::map<const Vector*, FileView> files_;
 };
 

@@ -8,12 +8,12 @@
 #include <cstring>
 #include <string_view>
 
+#include "reference/q8_0/blocks.h"
 #include "reference/rule.h"
 
 namespace weightproof::fuzzers {
 namespace {
 
-constexpr std::size_t kQ80Bytes = 34;
 constexpr std::array<std::string_view, kQ80Operations> kNames = {
     "q8_0.quantize", "q8_1.quantize",   "q8_0.dequantize", "q8_0.dot",
     "q8_0.matvec",   "q8_0.matvec f32", "q8_0.validate",   "q8_1.validate",
@@ -214,16 +214,16 @@ class Q80Check {
     Q80Case back;
     back.operation = Q80Operation::kQuantize;
     back.n = 32;
-    for (std::size_t block = 0; (block + 1) * kQ80Bytes <= input_.x.size();
-         ++block) {
-      const std::uint8_t* image = input_.x.data() + block * kQ80Bytes;
+    for (std::size_t block = 0;
+         (block + 1) * q8_0::kQ80Bytes <= input_.x.size(); ++block) {
+      const std::uint8_t* image = input_.x.data() + block * q8_0::kQ80Bytes;
       if (!IsFixpoint(image)) continue;
       const auto begin =
           floats.y.begin() + static_cast<std::ptrdiff_t>(block * 128);
       back.x.assign(begin, begin + 128);
       const Q80Answer again = AskQ80(tested, variant, back);
       if (!again.offered) return;
-      if (std::memcmp(again.y.data(), image, kQ80Bytes) != 0) {
+      if (std::memcmp(again.y.data(), image, q8_0::kQ80Bytes) != 0) {
         Report(FindingKind::kRoundTrip, tested, variant,
                "dequantized and quantized again",
                fmt::format("block {} changed", block));
@@ -235,7 +235,7 @@ class Q80Check {
     const unsigned scale = image[0] | unsigned{image[1]} << 8;
     if (scale == 0 || scale >= 0x7c00) return false;
     bool full = false;
-    for (std::size_t i = 2; i < kQ80Bytes; ++i) {
+    for (std::size_t i = 2; i < q8_0::kQ80Bytes; ++i) {
       if (image[i] == 0x80) return false;
       full |= image[i] == 0x7f || image[i] == 0x81;
     }

@@ -4,12 +4,12 @@
 #include <new>
 
 #include "fuzzers/q8_0/oracle.h"
+#include "reference/q8_0/blocks.h"
 
 namespace weightproof::fuzzers {
 namespace {
 
 constexpr std::size_t kMargin = 64;
-constexpr std::size_t kQ80Bytes = 34;
 
 // Bytes at an address that is skew above a multiple of 64; the allocation ends
 // where they end, so that a sanitizer sees a read past them.
@@ -63,7 +63,7 @@ std::size_t OutputBytes(const Q80Case& input) {
   const std::uint64_t blocks = input.n / 32 * input.rows;
   switch (input.operation) {
     case Q80Operation::kQuantize:
-      return blocks * kQ80Bytes;
+      return blocks * q8_0::kQ80Bytes;
     case Q80Operation::kQuantizeQ81:
       return blocks * 36;
     case Q80Operation::kDequantize:

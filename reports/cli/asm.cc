@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxRecipe = 64 << 20;
 
-struct Arguments {
+struct AsmArguments {
   std::string recipe;
   std::string out;
 };
@@ -60,7 +60,7 @@ std::expected<void, std::string> Write(const corpus::Assembly& assembly,
   return {};
 }
 
-int Asm(const Arguments& arguments) {
+int Asm(const AsmArguments& arguments) {
   const fs::path path = arguments.recipe;
   const auto text = ReadFile(path, kMaxRecipe);
   if (!text) return Fail(kExitUsage, text.error());
@@ -91,7 +91,7 @@ int Asm(const Arguments& arguments) {
 }  // namespace
 
 void AddAsm(CLI::App& app, const Places&, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AsmArguments>();
   CLI::App* command = app.add_subcommand(
       "asm", "Assemble recipes into the files they describe");
   command->add_option("RECIPE", arguments->recipe, "A text of recipes")

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using reports::Ink;
 using reports::Printable;
 
-struct Arguments {
+struct CheckArguments {
   std::vector<std::string> paths;
   std::string profile;
   std::string fail_on = "nonconforming";
@@ -69,7 +69,7 @@ bool Inconclusive(const Finding& finding) {
 
 class Checker {
  public:
-  Checker(const Arguments& arguments, const Places& places)
+  Checker(const CheckArguments& arguments, const Places& places)
       : arguments_(arguments),
         places_(places),
         style_(reports::StyleFor(STDOUT_FILENO)) {
@@ -359,7 +359,7 @@ class Checker {
                       totals_.unreadable, totals_.inconclusive));
   }
 
-  Arguments arguments_;
+  CheckArguments arguments_;
   const Places& places_;
   reports::TerminalStyle style_;
   std::vector<conformance::DriverInstance> readers_;
@@ -371,7 +371,7 @@ class Checker {
 }  // namespace
 
 void AddCheck(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CheckArguments>();
   CLI::App* check = app.add_subcommand(
       "check", "What is wrong with a model file, by rule and byte");
   check

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct DisasmArguments {
   std::string file;
   std::string out;
   std::uint64_t base = 0;
@@ -29,7 +29,7 @@ std::expected<void, std::string> WriteSide(
   return corpus::WriteSideFile(bytes, disassembly, folder / name);
 }
 
-int Disasm(const Arguments& arguments) {
+int Disasm(const DisasmArguments& arguments) {
   const auto file = conformance::MappedFile::Open(arguments.file);
   if (!file) {
     return Fail(kExitFindings,
@@ -74,7 +74,7 @@ int Disasm(const Arguments& arguments) {
 }  // namespace
 
 void AddDisasm(CLI::App& app, const Places&, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DisasmArguments>();
   CLI::App* command = app.add_subcommand(
       "disasm", "A file as a recipe that assembles to the same bytes");
   command->add_option("FILE", arguments->file, "A GGUF file, broken or not")

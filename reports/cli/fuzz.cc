@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct FuzzArguments {
   std::string target, driver, tested, engine = "builtin", time = "60s", state;
   std::vector<std::string> replay;
   std::uint64_t seed = 1;
@@ -80,7 +80,7 @@ int List() {
 }
 
 // The program takes over: its output and its exit code are the command's.
-int Replay(const Places& places, const Arguments& arguments) {
+int Replay(const Places& places, const FuzzArguments& arguments) {
   const fs::path program = places.build / "bin" / ("fuzz_" + arguments.target);
   std::vector<std::string> words = {program.string()};
   words.insert(words.end(), arguments.replay.begin(), arguments.replay.end());
@@ -109,7 +109,7 @@ std::expected<fs::path, std::string> EnginePrograms(const Places& places,
 }
 
 fuzzers::CampaignOptions Options(const Places& places,
-                                 const Arguments& arguments,
+                                 const FuzzArguments& arguments,
                                  const fs::path& engine_programs,
                                  std::uint64_t seconds) {
   const fuzzers::Target& target = *fuzzers::FindTarget(arguments.target);
@@ -145,7 +145,7 @@ fuzzers::CampaignOptions Options(const Places& places,
   return options;
 }
 
-int Campaign(const Places& places, const Arguments& arguments,
+int Campaign(const Places& places, const FuzzArguments& arguments,
              std::uint64_t seconds) {
   const auto programs =
       EnginePrograms(places, arguments.engine, arguments.target);
@@ -203,7 +203,7 @@ std::expected<conformance::Target, conformance::RunError> Implementation(
   return named->front();
 }
 
-int FuzzDriver(const Places& places, const Arguments& arguments,
+int FuzzDriver(const Places& places, const FuzzArguments& arguments,
                std::uint64_t seconds) {
   auto implementation = Implementation(places, arguments.driver);
   if (!implementation) {
@@ -249,7 +249,7 @@ int FuzzDriver(const Places& places, const Arguments& arguments,
   return result->findings == 0 ? kExitOk : kExitFindings;
 }
 
-int Fuzz(const Places& places, const Arguments& arguments) {
+int Fuzz(const Places& places, const FuzzArguments& arguments) {
   if (arguments.list) return List();
   if (arguments.target.empty() && arguments.driver.empty()) {
     return Fail(kExitUsage, "TARGET, --driver or --list?");
@@ -277,7 +277,7 @@ int Fuzz(const Places& places, const Arguments& arguments) {
 }  // namespace
 
 void AddFuzz(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<FuzzArguments>();
   CLI::App* fuzz = app.add_subcommand(
       "fuzz", "Fuzz a target in process, or an implementation by its driver");
   fuzz->add_option("TARGET", arguments->target, "See --list");

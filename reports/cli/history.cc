@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 using conformance::HistoryBug;
 using conformance::HistoryRow;
 
-struct Arguments {
+struct HistoryArguments {
   bool json = false;
   bool offline = std::getenv("WEIGHTPROOF_OFFLINE") != nullptr;
   std::string report;
@@ -55,7 +55,7 @@ Json ToJson(const HistoryRow& row) {
           {"why_not", bug.why_not}};
 }
 
-int History(const Places& places, const Arguments& arguments) {
+int History(const Places& places, const HistoryArguments& arguments) {
   auto bugs = conformance::LoadHistory(places.source / "conformance" /
                                        "history" / "history.json");
   if (!bugs) return Fail(kExitInternal, bugs.error());
@@ -110,7 +110,7 @@ int History(const Places& places, const Arguments& arguments) {
 }  // namespace
 
 void AddHistory(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<HistoryArguments>();
   CLI::App* history = app.add_subcommand(
       "history",
       "Public bugs that vectors show, in a release with the bug and in one "

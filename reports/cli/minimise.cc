@@ -9,12 +9,12 @@
 namespace weightproof::cli {
 namespace {
 
-struct Arguments {
+struct MinimiseArguments {
   FindingArguments finding;
   std::string out;
 };
 
-int Minimise(const Arguments& arguments) {
+int Minimise(const MinimiseArguments& arguments) {
   const auto file = ReadFinding(arguments.finding);
   if (!file) return Fail(kExitUsage, file.error());
   const auto shown = HowShown(arguments.finding);
@@ -34,7 +34,7 @@ int Minimise(const Arguments& arguments) {
 }  // namespace
 
 void AddMinimise(CLI::App& app, const Places&, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MinimiseArguments>();
   CLI::App* command = app.add_subcommand(
       "minimise", "A smaller file that shows the same as this one");
   AddFindingOptions(*command, arguments->finding);

@@ -18,7 +18,7 @@ using fuzzers::KillMatrix;
 using fuzzers::LayerResult;
 using fuzzers::Mutant;
 
-struct Arguments {
+struct MutantsArguments {
   std::vector<std::string> names;
   std::vector<std::string> layers = {"vectors", "replay", "properties",
                                      "fuzzing"};
@@ -28,7 +28,7 @@ struct Arguments {
 
 LayerResult MakeLayer(const std::string& name, const Places& places,
                       const conformance::VectorSet& set,
-                      const Arguments& arguments) {
+                      const MutantsArguments& arguments) {
   if (name == "vectors") return fuzzers::MakeVectorLayer(set);
   if (name == "replay") {
     return fuzzers::MakeReplayLayer(places.source / "fuzzers" / "corpus", set);
@@ -74,7 +74,7 @@ int Verdict(const KillMatrix& matrix) {
   return kExitOk;
 }
 
-int Mutants(const Places& places, const Arguments& arguments) {
+int Mutants(const Places& places, const MutantsArguments& arguments) {
   const auto set = LoadAllVectors(places);
   if (!set) return Fail(kExitInternal, set.error());
   auto all = fuzzers::LoadMutants(places.build / "lib" / "mutants");
@@ -103,15 +103,15 @@ int Mutants(const Places& places, const Arguments& arguments) {
     if (!written) return Fail(kExitInternal, written.error());
   }
   Print(arguments.json ? text
-                       : ToText(matrix) +
-                             (whole ? IdleToText(matrix, *set) : std::string()));
+                       : ToText(matrix) + (whole ? IdleToText(matrix, *set)
+                                                 : std::string()));
   return Verdict(matrix);
 }
 
 }  // namespace
 
 void AddMutants(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MutantsArguments>();
   CLI::App* mutants = app.add_subcommand(
       "mutants", "Which layer of tests kills which planted bug");
   mutants->add_option("NAME", arguments->names,

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-struct Arguments {
+struct PromoteArguments {
   FindingArguments finding;
   std::string into;
   std::string rule;
@@ -51,7 +51,7 @@ Json SidecarOf(const fs::path& file) {
   return nullptr;
 }
 
-std::string NotesOf(const Arguments& arguments, const Json& sidecar) {
+std::string NotesOf(const PromoteArguments& arguments, const Json& sidecar) {
   std::string notes = arguments.notes;
   if (!sidecar.is_object()) return notes;
   const std::string target = sidecar.value("target", "");
@@ -70,7 +70,7 @@ Json Record(const fuzzers::Promoted& promoted, const Json& sidecar,
           {"vector", conformance::VectorToJson(promoted.vector)}};
 }
 
-int Promote(const Places& places, const Arguments& arguments) {
+int Promote(const Places& places, const PromoteArguments& arguments) {
   const auto set = LoadAllVectors(places);
   if (!set) return Fail(kExitInternal, set.error());
   const auto file = ReadFinding(arguments.finding);
@@ -123,7 +123,7 @@ int Promote(const Places& places, const Arguments& arguments) {
 }  // namespace
 
 void AddPromote(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PromoteArguments>();
   CLI::App* command = app.add_subcommand(
       "promote", "Make of a crash a recipe, a vector and a regression");
   AddFindingOptions(*command, arguments->finding);

@@ -13,7 +13,7 @@
 namespace weightproof::cli {
 namespace {
 
-struct Arguments {
+struct ReportArguments {
   std::string file;
   std::string format = "terminal";
   std::string out;
@@ -82,7 +82,7 @@ std::expected<void, std::string> KeepOnly(const std::vector<std::string>& names,
   return {};
 }
 
-int Report(const Places& places, const Arguments& arguments) {
+int Report(const Places& places, const ReportArguments& arguments) {
   const std::filesystem::path path =
       arguments.file.empty() ? places.ReportJson()
                              : std::filesystem::path(arguments.file);
@@ -105,7 +105,7 @@ int Report(const Places& places, const Arguments& arguments) {
 }  // namespace
 
 void AddReport(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReportArguments>();
   CLI::App* report = app.add_subcommand(
       "report", "Render a report again, in any of its formats");
   report->add_option("FILE", arguments->file,

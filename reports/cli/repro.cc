@@ -27,7 +27,7 @@ using reports::Json;
 using reports::Printable;
 using reports::Text;
 
-struct Arguments {
+struct ReproArguments {
   std::string implementation;
   std::string vector;
   std::string driver;
@@ -41,7 +41,7 @@ struct Arguments {
 
 class Reproduction {
  public:
-  Reproduction(const Places& places, const Arguments& arguments)
+  Reproduction(const Places& places, const ReproArguments& arguments)
       : places_(places),
         arguments_(arguments),
         style_(reports::StyleFor(STDOUT_FILENO)) {}
@@ -153,7 +153,7 @@ class Reproduction {
   }
 
   const Places& places_;
-  const Arguments& arguments_;
+  const ReproArguments& arguments_;
   reports::TerminalStyle style_;
 };
 
@@ -212,7 +212,7 @@ int Emit(const Places& places, const std::string& what,
   return kExitOk;
 }
 
-int ReproFile(const Places& places, Arguments arguments) {
+int ReproFile(const Places& places, ReproArguments arguments) {
   const auto vector = VectorOfFile(arguments.implementation);
   if (!vector) return Fail(kExitUsage, vector.error());
   conformance::VectorSet set;
@@ -233,7 +233,7 @@ int ReproFile(const Places& places, Arguments arguments) {
 
 // "IMPLEMENTATION VECTOR", or with a driver command just "VECTOR"; a file may
 // stand for the vector, on either side, or alone.
-int Repro(const Places& places, Arguments arguments) {
+int Repro(const Places& places, ReproArguments arguments) {
   if (!arguments.emit.empty()) {
     return Emit(
         places,
@@ -262,7 +262,7 @@ int Repro(const Places& places, Arguments arguments) {
 }  // namespace
 
 void AddRepro(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReproArguments>();
   CLI::App* repro =
       app.add_subcommand("repro", "One case again, alone, with its bytes");
   repro

@@ -18,7 +18,7 @@
 namespace weightproof::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   conformance::RunOptions run;
   std::string answers;
   std::string shard;
@@ -31,7 +31,8 @@ struct Arguments {
 };
 
 // Whether a usage error was found; message then names the option.
-bool Resolve(const Places& places, Arguments* arguments, std::string* message) {
+bool Resolve(const Places& places, RunArguments* arguments,
+             std::string* message) {
   conformance::RunOptions& run = arguments->run;
   run.source_dir = places.source;
   run.build_dir = places.build;
@@ -57,7 +58,7 @@ bool Resolve(const Places& places, Arguments* arguments, std::string* message) {
   return false;
 }
 
-int RunCommand(const Places& places, Arguments arguments) {
+int RunCommand(const Places& places, RunArguments arguments) {
   std::string message;
   if (Resolve(places, &arguments, &message)) return Fail(kExitUsage, message);
   if (const auto installed =
@@ -90,7 +91,7 @@ int RunCommand(const Places& places, Arguments arguments) {
 }  // namespace
 
 void AddRun(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   CLI::App* run = app.add_subcommand(
       "run", "Run the vectors on implementations and report");
   conformance::RunOptions& options = arguments->run;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using conformance::WriteRow;
 
-struct Arguments {
+struct WritersArguments {
   std::vector<std::string> names;
   bool json = false;
 };
@@ -81,7 +81,7 @@ void CheckHealthy(const fs::path& file, Totals* totals) {
   }
 }
 
-int Writers(const Places& places, const Arguments& arguments) {
+int Writers(const Places& places, const WritersArguments& arguments) {
   const fs::path folder = places.source / "conformance" / "writing";
   const auto contents = conformance::LoadContents(folder / "contents.json");
   if (!contents) return Fail(kExitInternal, contents.error());
@@ -173,7 +173,7 @@ int Writers(const Places& places, const Arguments& arguments) {
 }  // namespace
 
 void AddWriters(CLI::App& app, const Places& places, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<WritersArguments>();
   CLI::App* writers = app.add_subcommand(
       "writers",
       "Let known writers write files, judge them, and count false alarms");
