@@ -8,6 +8,7 @@
 #include <random>
 
 #include "impls/cpu/gguf_view_testing.h"
+#include "impls/ignoring_sink.h"
 #include "impls/registry.h"
 
 namespace weightproof::impls::testing {
@@ -23,18 +24,12 @@ std::string Ask(const char* reader, const std::vector<SetFile>& files,
   std::vector<wp_gguf_input> inputs;
   std::vector<const char*> names;
   std::string events;
-  wp_gguf_sink sink{};
+  wp_gguf_sink sink = IgnoringSink();
   sink.context = &events;
   sink.header = [](void* context, const wp_gguf_header* header) {
     *static_cast<std::string*>(context) +=
         fmt::format("[{} {}]", header->kv_count, header->tensor_count);
   };
-  sink.key = [](void*, wp_slice, std::uint32_t) {};
-  sink.scalars = [](void*, std::uint32_t, const void*, std::uint64_t) {};
-  sink.string = [](void*, wp_slice) {};
-  sink.array_begin = [](void*, std::uint32_t, std::uint64_t) {};
-  sink.array_end = [](void*) {};
-  sink.tensor = [](void*, const wp_gguf_tensor*) {};
   sink.policy = [](void* context, const char* rule) {
     *static_cast<std::string*>(context) += fmt::format(" +{}", rule);
   };

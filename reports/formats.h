@@ -22,6 +22,15 @@ std::string RenderJUnit(const Json& report);
 // "implementation/vector".
 std::string RenderSarif(const Json& report);
 
+// A log of one run of the tool: rules from SarifRule, results. What went wrong
+// with the run itself, if anything, is notifications. version may be empty.
+Json SarifLog(const std::string& version, Json rules, Json results,
+              Json notifications = Json::array());
+// From a rule of a report: {id, statement, severity, notes}.
+Json SarifRule(const Json& rule);
+// "error", "warning" or "note".
+const char* SarifLevel(const std::string& severity);
+
 // A badge in the endpoint format of shields.io.
 std::string RenderBadge(const Json& report);
 

@@ -9,25 +9,6 @@
 namespace weightproof::reports {
 namespace {
 
-// Hazards are errors: some reader crashes there, over-reads, or runs out of
-// memory.
-const char* LevelOf(const Json& rule) {
-  const std::string severity = Text(rule, "severity");
-  return severity == "hazard"      ? "error"
-         : severity == "ambiguous" ? "note"
-                                   : "warning";
-}
-
-Json RuleObject(const Json& rule) {
-  Json object = {{"id", Text(rule, "id")},
-                 {"shortDescription", {{"text", Text(rule, "statement")}}},
-                 {"defaultConfiguration", {{"level", LevelOf(rule)}}},
-                 {"properties", {{"severity", Text(rule, "severity")}}}};
-  const std::string notes = Text(rule, "notes");
-  if (!notes.empty()) object["help"] = {{"text", notes}};
-  return object;
-}
-
 // The byte a vector's rejection points at, if the report shows it.
 Json Region(const Json& vector) {
   const auto excerpt = vector.find("excerpt");
@@ -53,7 +34,7 @@ Json ResultObject(const ReportView& view, const Json& row) {
   if (!region.is_null()) place["region"] = std::move(region);
   return {
       {"ruleId", Text(row, "rule")},
-      {"level", LevelOf(rule)},
+      {"level", SarifLevel(Text(rule, "severity"))},
       {"message", {{"text", Printable(message)}}},
       {"locations",
        {{{"physicalLocation", std::move(place)},
@@ -66,29 +47,57 @@ Json ResultObject(const ReportView& view, const Json& row) {
 
 }  // namespace
 
+// Hazards are errors: some reader crashes there, over-reads, or runs out of
+// memory.
+const char* SarifLevel(const std::string& severity) {
+  return severity == "hazard"      ? "error"
+         : severity == "ambiguous" ? "note"
+                                   : "warning";
+}
+
+Json SarifRule(const Json& rule) {
+  const std::string severity = Text(rule, "severity");
+  Json object = {{"id", Text(rule, "id")},
+                 {"shortDescription", {{"text", Text(rule, "statement")}}},
+                 {"defaultConfiguration", {{"level", SarifLevel(severity)}}},
+                 {"properties", {{"severity", severity}}}};
+  const std::string notes = Text(rule, "notes");
+  if (!notes.empty()) object["help"] = {{"text", notes}};
+  return object;
+}
+
+Json SarifLog(const std::string& version, Json rules, Json results,
+              Json notifications) {
+  Json driver = {{"name", "Weightproof"}, {"rules", std::move(rules)}};
+  if (!version.empty()) driver["version"] = version;
+  Json run = {{"tool", {{"driver", std::move(driver)}}},
+              {"results", std::move(results)}};
+  if (!notifications.empty()) {
+    run["invocations"] = Json::array(
+        {Json{{"executionSuccessful", false},
+              {"toolExecutionNotifications", std::move(notifications)}}});
+  }
+  return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+          {"version", "2.1.0"},
+          {"runs", Json::array({std::move(run)})}};
+}
+
 std::string RenderSarif(const Json& report) {
   const ReportView view(report);
   Json rules = Json::array();
   Json results = Json::array();
   for (const Json& rule : report.at("rules")) {
-    rules.push_back(RuleObject(rule));
+    rules.push_back(SarifRule(rule));
   }
   for (const Json& row : report.at("rows")) {
     if (Text(row, "outcome") == "fail") {
       results.push_back(ResultObject(view, row));
     }
   }
-  const Json sarif = {
-      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-      {"version", "2.1.0"},
-      {"runs",
-       {{{"tool",
-          {{"driver",
-            {{"name", "Weightproof"},
-             {"version", Text(report, "set_version")},
-             {"rules", std::move(rules)}}}}},
-         {"results", std::move(results)}}}}};
-  return sarif.dump(1) + "\n";
+  return SarifLog(Text(report, "set_version"), std::move(rules),
+                  std::move(results))
+             .dump(1) +
+         "\n";
 }
 
 }  // namespace weightproof::reports

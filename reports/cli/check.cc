@@ -3,15 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <system_error>
 
-#include "reference/gguf/rules.h"
 #include "reference/gguf/set.h"
 #include "reports/cli/check_file.h"
 #include "reports/cli/check_portable.h"
+#include "reports/cli/check_sarif.h"
 #include "reports/cli/check_set.h"
+#include "reports/cli/check_words.h"
 #include "reports/cli/command.h"
 #include "reports/terminal.h"
 #include "reports/text.h"
@@ -28,6 +28,7 @@ struct CheckArguments {
   std::string profile;
   std::string fail_on = "nonconforming";
   bool json = false;
+  bool sarif = false;
   bool trusted = false;
   bool data = false;
   bool portable = false;
@@ -48,12 +49,6 @@ Severity FailOn(const std::string& name) {
   return Severity::kNonconforming;
 }
 
-Ink InkOf(Severity severity) {
-  if (severity == Severity::kHazard) return Ink::kRed;
-  if (severity == Severity::kNonconforming) return Ink::kYellow;
-  return Ink::kBlue;
-}
-
 // Whether a finding is reason enough to fail. Unsupported and limit are never:
 // a healthy file of a new type is not called bad.
 bool Reaches(const Finding& finding, Severity fail_on) {
@@ -72,7 +67,8 @@ class Checker {
   Checker(const CheckArguments& arguments, const Places& places)
       : arguments_(arguments),
         places_(places),
-        style_(reports::StyleFor(STDOUT_FILENO)) {
+        style_(reports::StyleFor(STDOUT_FILENO)),
+        words_(style_) {
     if (!arguments.profile.empty()) options_.profiles = {arguments.profile};
     options_.trusted = arguments.trusted;
     options_.data = arguments.data;
@@ -88,7 +84,11 @@ class Checker {
     }
     for (const std::string& path : arguments_.paths) Path(path);
     Sets();
-    if (!arguments_.json && totals_.files > 1) Summary();
+    if (arguments_.sarif) {
+      Print(sarif_.Dump());
+    } else if (!arguments_.json && totals_.files > 1) {
+      Summary();
+    }
     if (totals_.internal_error) return kExitInternal;
     if (totals_.failing + totals_.unreadable + totals_.not_portable > 0) {
       return kExitFindings;
@@ -130,12 +130,14 @@ class Checker {
       divergence = FindDivergence(mapped->bytes(), readers_);
       totals_.not_portable += !divergence.empty();
     }
-    if (arguments_.json) {
+    if (arguments_.sarif) {
+      sarif_.Add(path, *check);
+    } else if (arguments_.json) {
       Json json = ToJson(path, *check);
       if (arguments_.portable) json["divergence"] = ToJson(divergence);
       Print(json.dump() + "\n");
     } else {
-      Human(path, *check);
+      Print(words_.File(path, *check, arguments_.data));
       if (arguments_.portable) Print(PortableWords(divergence, style_));
     }
     if (!check->disagreement.empty()) {
@@ -185,7 +187,12 @@ class Checker {
         findings.push_back(item.finding);
       }
       Count(findings);
-      Print(arguments_.json ? ToJson(*check).dump() + "\n" : SetWords(*check));
+      if (arguments_.sarif) {
+        sarif_.Add(*check);
+      } else {
+        Print(arguments_.json ? ToJson(*check).dump() + "\n"
+                              : words_.Set(*check));
+      }
       if (!check->disagreement.empty()) {
         totals_.internal_error = true;
         Fail(kExitInternal,
@@ -194,30 +201,12 @@ class Checker {
     }
   }
 
-  std::string SetWords(const SetCheck& check) const {
-    std::string out = fmt::format(
-        "{}: {}\n",
-        reports::Paint(style_, Ink::kBold,
-                       "set of " + Printable(check.files.front().string())),
-        reports::Count(check.files.size(), "file"));
-    for (const SetFinding& item : check.findings) {
-      const Finding& finding = item.finding;
-      std::string words = std::string(ToString(finding.verdict));
-      if (finding.rule != kNoRule) {
-        const Rule& rule = Rules()[finding.rule];
-        words += fmt::format(" by {} in {} at byte {}: {}", rule.id,
-                             Printable(check.files[item.file].string()),
-                             finding.offset, rule.statement);
-      }
-      out += Indented(finding.profile + ": " + words + ".");
-    }
-    return out;
-  }
-
   void Unreadable(const fs::path& path, const conformance::FileError& error) {
     ++totals_.files;
     ++totals_.unreadable;
-    if (arguments_.json) {
+    if (arguments_.sarif) {
+      sarif_.Add(path, error);
+    } else if (arguments_.json) {
       Print(ToJson(path, error).dump() + "\n");
     } else {
       Print(fmt::format(
@@ -225,132 +214,6 @@ class Checker {
           reports::Paint(style_, Ink::kRed,
                          "cannot be checked: " + Printable(error.message))));
     }
-  }
-
-  void Human(const fs::path& path, const FileCheck& check) {
-    std::string accepting;
-    for (const Finding& finding : check.findings) {
-      if (finding.verdict != Cell::kAccept) continue;
-      accepting += (accepting.empty() ? "" : ", ") + finding.profile;
-    }
-    const std::string name =
-        reports::Paint(style_, Ink::kBold, Printable(path.string()));
-    std::string out =
-        accepting.empty()
-            ? fmt::format("{}\n", name)
-            : fmt::format("{}: {}\n", name,
-                          reports::Paint(style_, Ink::kGreen,
-                                         "accepted by " + accepting));
-    // Profiles that stop at the same rule and byte are one finding.
-    std::vector<const Finding*> shown;
-    for (const Finding& finding : check.findings) {
-      if (finding.verdict == Cell::kAccept) continue;
-      const bool repeated = std::ranges::any_of(shown, [&](const Finding* f) {
-        return f->rule == finding.rule && f->offset == finding.offset;
-      });
-      if (repeated) continue;
-      shown.push_back(&finding);
-      out += FindingWords(check, finding);
-    }
-    out += PolicyWords(check);
-    if (check.data) out += DataWords(*check.data);
-    out += fmt::format(
-        "  checked: {}, {} of {}{}\n",
-        accepting.empty() ? "up to where reading stops" : "the header",
-        check.checked, reports::ByteCount(check.file_size),
-        !arguments_.data ? std::string()
-        : !check.data
-            ? std::string("; no data, because it cannot be placed")
-            : fmt::format("; the data, {} of {}", check.data->bytes,
-                          reports::Count(check.data->tensors, "tensor")));
-    Print(out);
-  }
-
-  // Each rule once, with the first tensors it is found in.
-  std::string DataWords(const DataCheck& data) const {
-    constexpr std::size_t kShown = 10;
-    std::map<RuleIndex, std::vector<const DataFinding*>> by_rule;
-    for (const DataFinding& found : data.findings) {
-      by_rule[found.rule].push_back(&found);
-    }
-    std::string out;
-    for (const auto& [index, list] : by_rule) {
-      const Rule& rule = Rules()[index];
-      out += fmt::format("  {}  {}\n",
-                         reports::Paint(style_, InkOf(rule.severity),
-                                        std::string(ToString(rule.severity))),
-                         reports::Paint(style_, Ink::kBold, rule.id));
-      out += Indented(std::string(rule.statement) + ".");
-      for (std::size_t i = 0; i < std::min(list.size(), kShown); ++i) {
-        const DataFinding& found = *list[i];
-        const bool whole = index == gguf::rules::kValuesTensorZero ||
-                           index == gguf::rules::kValuesTensorConstant;
-        out += Indented(
-            whole ? fmt::format("{} at byte {}", Printable(found.name),
-                                found.offset)
-                  : fmt::format("{}, block {}, at byte {}; {} of its scales",
-                                Printable(found.name), found.block,
-                                found.offset, found.count));
-      }
-      if (list.size() > kShown) {
-        out += Indented(fmt::format("and {} more tensors; --json has them all",
-                                    list.size() - kShown));
-      }
-    }
-    return out;
-  }
-
-  std::string FindingWords(const FileCheck& check, const Finding& finding) {
-    const Rule& rule = Rules()[finding.rule];
-    std::string who;
-    for (const Finding& other : check.findings) {
-      if (other.rule != finding.rule || other.offset != finding.offset) {
-        continue;
-      }
-      who += fmt::format("{}{} {}", who.empty() ? "" : ", ", other.profile,
-                         ToString(other.verdict));
-    }
-    std::string out = fmt::format(
-        "  {}  {}  at byte {}\n",
-        reports::Paint(style_, InkOf(rule.severity),
-                       fmt::format("{}", ToString(rule.severity))),
-        reports::Paint(style_, Ink::kBold, rule.id), finding.offset);
-    out += Indented(std::string(rule.statement) + ".");
-    if (!finding.detail.empty()) out += Indented(Printable(finding.detail));
-    out += Indented("By profile: " + who + ".");
-    if (!rule.notes.empty()) {
-      out += Indented("Known: " + std::string(rule.notes) + ".");
-    }
-    return out;
-  }
-
-  std::string PolicyWords(const FileCheck& check) {
-    std::vector<RuleIndex> policies;
-    for (const Finding& finding : check.findings) {
-      for (const RuleIndex policy : finding.policies) {
-        if (std::ranges::find(policies, policy) == policies.end()) {
-          policies.push_back(policy);
-        }
-      }
-    }
-    std::string out;
-    for (const RuleIndex policy : policies) {
-      out +=
-          fmt::format("  {}  {}\n",
-                      reports::Paint(style_, Ink::kBlue, "readers may differ"),
-                      reports::Paint(style_, Ink::kBold, Rules()[policy].id));
-      out += Indented(std::string(Rules()[policy].statement) + ".");
-    }
-    return out;
-  }
-
-  std::string Indented(const std::string& text) const {
-    std::string out;
-    for (const std::string& line : reports::Wrap(
-             text, std::clamp<std::size_t>(style_.width, 60, 100) - 4)) {
-      out += "    " + line + "\n";
-    }
-    return out;
   }
 
   void Summary() {
@@ -362,9 +225,11 @@ class Checker {
   CheckArguments arguments_;
   const Places& places_;
   reports::TerminalStyle style_;
+  CheckWords words_;
   std::vector<conformance::DriverInstance> readers_;
   CheckOptions options_;
   Totals totals_;
+  CheckSarif sarif_;
   std::vector<std::vector<fs::path>> sets_;
 };
 
@@ -384,7 +249,13 @@ void AddCheck(CLI::App& app, const Places& places, Action& action) {
   check->add_flag("--portable", arguments->portable,
                   "Say which known readers read the file in another way; exit "
                   "1 if any does");
-  check->add_flag("--json", arguments->json, "One JSON object per file");
+  CLI::Option* json =
+      check->add_flag("--json", arguments->json, "One JSON object per file");
+  check
+      ->add_flag("--sarif", arguments->sarif,
+                 "A SARIF 2.1.0 log of all files, for code scanning")
+      ->excludes(json)
+      ->excludes("--portable");
   check
       ->add_option("--profile", arguments->profile,
                    "Judge by this profile alone")

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "impls/cpu/gguf_view.h"
+#include "impls/ignoring_sink.h"
 #include "reference/gguf/profile.h"
 #include "reference/gguf/reader.h"
 #include "reference/gguf/set.h"
@@ -52,15 +53,6 @@ std::string Disagreement(const std::vector<std::string>& names,
                          const SetFinding& trusted) {
   std::vector<wp_gguf_input> files;
   std::vector<const char*> pointers;
-  wp_gguf_sink nowhere{};
-  nowhere.header = [](void*, const wp_gguf_header*) {};
-  nowhere.key = [](void*, wp_slice, std::uint32_t) {};
-  nowhere.scalars = [](void*, std::uint32_t, const void*, std::uint64_t) {};
-  nowhere.string = [](void*, wp_slice) {};
-  nowhere.array_begin = [](void*, std::uint32_t, std::uint64_t) {};
-  nowhere.array_end = [](void*) {};
-  nowhere.tensor = [](void*, const wp_gguf_tensor*) {};
-  nowhere.policy = [](void*, const char*) {};
   for (std::size_t i = 0; i < mapped.size(); ++i) {
     wp_gguf_input file{};
     file.data = {mapped[i].bytes().data(), mapped[i].bytes().size()};
@@ -69,7 +61,7 @@ std::string Disagreement(const std::vector<std::string>& names,
     files.push_back(file);
     pointers.push_back(names[i].c_str());
   }
-  const std::vector<wp_gguf_sink> sinks(files.size(), nowhere);
+  const std::vector<wp_gguf_sink> sinks(files.size(), impls::IgnoringSink());
   wp_answer answer{};
   answer.offset = WP_NO_OFFSET;
   impls::GgufViewImplementation()->gguf_open_set(

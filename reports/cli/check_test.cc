@@ -97,6 +97,42 @@ TEST_F(CliTest, CheckReportsWhatCannotBeRead) {
   EXPECT_EQ(error("empty"), "no-files");
 }
 
+TEST_F(CliTest, CheckWritesSarif) {
+  fs::create_directory(folder_ / "sub");
+  const std::string bad = Write("sub/zero 1.gguf", Alignment(0));
+  Write("ok.gguf", Alignment(32));
+  Write("24.gguf", Alignment(24));
+  Write("cut.gguf", Alignment(32).substr(0, 20));
+  const Result result = Run("check --sarif ok.gguf sub 24.gguf cut.gguf none");
+  EXPECT_EQ(result.exit_code, 1);
+  const Json sarif = Json::parse(result.out);
+  EXPECT_EQ(sarif["version"], "2.1.0");
+  ASSERT_EQ(sarif["runs"].size(), 1u);
+  const Json& run = sarif["runs"][0];
+  ASSERT_EQ(run["results"].size(), 3u);
+  ASSERT_EQ(run["tool"]["driver"]["rules"].size(), 3u);
+  const auto place = [&](int i) {
+    return run["results"][i]["locations"][0]["physicalLocation"];
+  };
+  EXPECT_EQ(run["results"][0]["ruleId"], "gguf.align.value.zero");
+  EXPECT_EQ(run["results"][0]["level"], "error");
+  EXPECT_THAT(run["results"][0]["message"]["text"].get<std::string>(),
+              HasSubstr("spec reject, ggml reject, candle reject"));
+  EXPECT_EQ(place(0)["artifactLocation"]["uri"], "sub/zero%201.gguf");
+  EXPECT_EQ(place(0)["region"], (Json{{"byteOffset", 53}, {"byteLength", 1}}));
+  EXPECT_EQ(run["results"][1]["ruleId"], "gguf.align.value.multiple_of_8");
+  EXPECT_EQ(run["results"][1]["level"], "note");
+  EXPECT_EQ(run["results"][2]["ruleId"], "gguf.header.counts.truncated");
+  EXPECT_EQ(place(2)["region"], (Json{{"byteOffset", 20}, {"byteLength", 0}}));
+  const Json& trouble = run["invocations"][0];
+  EXPECT_EQ(trouble["executionSuccessful"], false);
+  ASSERT_EQ(trouble["toolExecutionNotifications"].size(), 1u);
+  const Json clean = Json::parse(Run("check --sarif ok.gguf").out);
+  EXPECT_EQ(clean["runs"][0]["results"], Json::array());
+  EXPECT_FALSE(clean["runs"][0].contains("invocations"));
+  EXPECT_EQ(Run("check --sarif --json ok.gguf").exit_code, 2);
+}
+
 TEST_F(CliTest, CheckSaysWhatAnUnprivilegedUserMayNotRead) {
   const std::string file = Write("secret.gguf", Alignment(32));
   fs::permissions(folder_, fs::perms::all);
