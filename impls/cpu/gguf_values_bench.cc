@@ -3,8 +3,8 @@
 //   gguf_values_bench [FILE]     default: the Gemma model of corpus/models
 //
 // ratio: time of adding up all words of the tensors over the time of the check,
-// in the same run and with the same treatment of the mapping; 1 means that the
-// check is as fast as the memory.
+// by turns and with the same treatment of the mapping; 1 means that the check
+// is as fast as the memory.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,12 +14,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "build_paths.h"
 #include "impls/cpu/gguf_values.h"
+#include "impls/ratio_bench.h"
 
 namespace weightproof::impls {
 namespace {
@@ -78,14 +78,6 @@ void ReadAll(Bytes data) {
   for (std::thread& other : others) other.join();
 }
 
-template <typename Call>
-double Seconds(Call call) {
-  const auto begin = std::chrono::steady_clock::now();
-  call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
-
 void CheckData(benchmark::State& state, const GgufView& view) {
   GgufDataOptions options;
   options.before = Populate;
@@ -93,17 +85,16 @@ void CheckData(benchmark::State& state, const GgufView& view) {
   std::uint64_t bytes = 0;
   for (const GgufTensor& tensor : view.tensors) bytes += tensor.size;
   const Bytes data = view.prefix.subspan(view.data_start, bytes);
-  double reading = 0, checking = 0;
-  for (auto _ : state) {
-    reading += Seconds([&] { ReadAll(data); });
-    const double seconds = Seconds(
-        [&] { benchmark::DoNotOptimize(CheckGgufValues(view, options)); });
-    checking += seconds;
-    state.SetIterationTime(seconds);
-  }
-  state.SetBytesProcessed(state.iterations() *
-                          static_cast<std::int64_t>(bytes));
-  state.counters["ratio"] = reading / checking;
+  bench::Compare(
+      state,
+      {.work = "data of Gemma 3 270M",
+       .own = "check --data",
+       .peer = "a read of it",
+       .target = 0.8,
+       .bytes = bytes,
+       .clock = bench::Clock::kWall},
+      [&] { ReadAll(data); },
+      [&] { benchmark::DoNotOptimize(CheckGgufValues(view, options)); });
 }
 
 int Main(int argc, char** argv) {
@@ -114,7 +105,9 @@ int Main(int argc, char** argv) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status = {};
   if (fd < 0 || fstat(fd, &status) != 0) {
-    fmt::print(stderr, "NOT RUN: {} is not there\n", file);
+    fmt::print(stderr,
+               "data of Gemma 3 270M: NOT RUN: not fetched (./weightproof "
+               "models)\n");
     return 0;
   }
   const auto size = static_cast<std::size_t>(status.st_size);
@@ -130,7 +123,8 @@ int Main(int argc, char** argv) {
     return 1;
   }
   benchmark::RegisterBenchmark(
-      "CheckData", [view](benchmark::State& state) { CheckData(state, *view); })
+      "check_data/gemma3",
+      [view](benchmark::State& state) { CheckData(state, *view); })
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
   benchmark::RunSpecifiedBenchmarks();

@@ -6,7 +6,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -14,6 +16,7 @@
 #include "build_paths.h"
 #include "impls/cpu/gguf_view.h"
 #include "impls/cpu/gguf_view_testing.h"
+#include "impls/ignoring_sink.h"
 #include "impls/ratio_bench.h"
 #include "impls/reference_ops.h"
 
@@ -118,20 +121,6 @@ GgufResult ParseBytes(const std::string& bytes, GgufProfile profile) {
        .require_keys = false});
 }
 
-// A sink that ignores everything.
-wp_gguf_sink Nowhere() {
-  wp_gguf_sink sink{};
-  sink.header = [](void*, const wp_gguf_header*) {};
-  sink.key = [](void*, wp_slice, std::uint32_t) {};
-  sink.scalars = [](void*, std::uint32_t, const void*, std::uint64_t) {};
-  sink.string = [](void*, wp_slice) {};
-  sink.array_begin = [](void*, std::uint32_t, std::uint64_t) {};
-  sink.array_end = [](void*) {};
-  sink.tensor = [](void*, const wp_gguf_tensor*) {};
-  sink.policy = [](void*, const char*) {};
-  return sink;
-}
-
 using bench::Row;
 using Reader = const wp_implementation*;
 
@@ -139,7 +128,7 @@ using Reader = const wp_implementation*;
 // value is handed out; a reader that knows no keys only verifies. False unless
 // the file was accepted.
 bool ReadBy(Reader reader, const std::string& file) {
-  const wp_gguf_sink sink = Nowhere();
+  const wp_gguf_sink sink = IgnoringSink();
   wp_gguf_input input{};
   input.data = {reinterpret_cast<const std::uint8_t*>(file.data()),
                 file.size()};
@@ -248,11 +237,56 @@ void AddHeader(const std::string& name, const std::string& work,
   }
 }
 
-std::string ReadModel() {
-  std::ifstream in(
-      std::string(WEIGHTPROOF_BINARY_DIR) + "/models/gemma-3-270m-q4_k_m.gguf",
-      std::ios::binary);
+const std::filesystem::path kModels =
+    std::string(WEIGHTPROOF_BINARY_DIR) + "/models";
+
+std::string ReadModel(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// What `weightproof check` does with a healthy header, of the model that takes
+// it longest, against the 10 ms it is allowed.
+void AddAllowance() {
+  constexpr double kAllowed = 0.01;
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(kModels, error)) {
+    if (entry.path().extension() == ".gguf") {
+      paths.push_back(entry.path());
+    }
+  }
+  if (paths.empty()) {
+    fmt::print(stderr,
+               "headers of models: NOT RUN: not fetched (./weightproof "
+               "models)\n");
+    return;
+  }
+  Add("check/models", [paths](benchmark::State& state) {
+    std::vector<std::string> files;
+    for (const auto& path : paths) files.push_back(ReadModel(path));
+    std::vector<double> ratios;
+    for (auto _ : state) {
+      double slowest = 0;
+      for (const std::string& file : files) {
+        slowest =
+            std::max(slowest, bench::Seconds(bench::Clock::kThread, [&] {
+                       for (const GgufProfile profile :
+                            {GgufProfile::kSpec, GgufProfile::kGgml,
+                             GgufProfile::kCandle}) {
+                         benchmark::DoNotOptimize(ParseBytes(file, profile));
+                       }
+                     }));
+      }
+      ratios.push_back(kAllowed / slowest);
+      state.SetIterationTime(slowest);
+    }
+    bench::Report(state,
+                  {fmt::format("headers of {} models", files.size()), "check",
+                   "10 ms for the slowest", 1},
+                  std::move(ratios));
+  });
 }
 
 void AddAll() {
@@ -266,13 +300,15 @@ void AddAll() {
   }
   static const std::string shaped = SmolLm2();
   AddHeader("smollm2", "GGUF header as SmolLM2's", shaped, readers);
-  static const std::string real = ReadModel();
+  static const std::string real =
+      ReadModel(kModels / "gemma-3-270m-q4_k_m.gguf");
   if (real.empty()) {
     fmt::print(stderr,
                "Gemma 3 270M: NOT RUN: not fetched (./weightproof models)\n");
   } else {
     AddHeader("gemma3", "GGUF file, Gemma 3 270M", real, readers);
   }
+  AddAllowance();
   for (const Reader reader : {readers.view, readers.reference}) {
     Add(fmt::format("keys/{}", reader->name), [=](benchmark::State& state) {
       KeysTenfold(

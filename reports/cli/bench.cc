@@ -29,8 +29,9 @@ using reports::Ink;
 using reports::Printable;
 
 // Programs in bin/ of the build folder, with their own arguments.
-constexpr std::array<const char*, 3> kPrograms = {
-    "q8_0_bench avx512", "q8_0_bench avx2", "gguf_view_bench"};
+constexpr std::array<const char*, 4> kPrograms = {
+    "q8_0_bench avx512", "q8_0_bench avx2", "gguf_view_bench",
+    "gguf_values_bench"};
 
 struct Options {
   bool json = false;

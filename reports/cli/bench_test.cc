@@ -29,6 +29,7 @@ class BenchTest : public testing::Test {
     fs::create_directories(build_ / "bin");
     Program("q8_0_bench", "");
     Program("gguf_view_bench", "");
+    Program("gguf_values_bench", "");
   }
   ~BenchTest() override { fs::remove_all(build_); }
 
