@@ -150,14 +150,16 @@ std::string ConclusionSentence(const Json& report) {
   }
   if (conclusion == "unusable") return unusable;
   if (conclusion == "incomplete") {
-    return "Stopped before the end; --resume goes on from the journal.";
+    return "Stopped by a signal before the end; --resume goes on from the "
+           "journal.";
   }
   if (failing > 0) {
-    return fmt::format(
-        "{} of {} {} rules.{}", failing, Count(ran, "implementation"),
-        failing == 1 ? "breaks" : "break",
-        summary.at("interrupted").get<bool>() ? " Stopped before the end."
-                                              : "");
+    return fmt::format("{} of {} {} rules.{}", failing,
+                       Count(ran, "implementation"),
+                       failing == 1 ? "breaks" : "break",
+                       summary.at("interrupted").get<bool>()
+                           ? " Stopped by a signal before the end."
+                           : "");
   }
   if (stale > 0) {
     return fmt::format(

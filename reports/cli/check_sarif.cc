@@ -13,17 +13,17 @@ namespace weightproof::cli {
 namespace {
 
 // Profiles that stop at the same rule and byte are one finding.
-struct Stop {
+struct SarifStop {
   const Finding* finding;
   std::string by;  // "spec reject, ggml reject"
   bool rejected = false;
 };
 
-std::vector<Stop> Stops(const std::vector<const Finding*>& findings) {
-  std::vector<Stop> stops;
+std::vector<SarifStop> SarifStops(const std::vector<const Finding*>& findings) {
+  std::vector<SarifStop> stops;
   for (const Finding* finding : findings) {
     if (finding->rule == kNoRule) continue;
-    auto stop = std::ranges::find_if(stops, [&](const Stop& other) {
+    auto stop = std::ranges::find_if(stops, [&](const SarifStop& other) {
       return other.finding->rule == finding->rule &&
              other.finding->offset == finding->offset;
     });
@@ -37,22 +37,22 @@ std::vector<Stop> Stops(const std::vector<const Finding*>& findings) {
   return stops;
 }
 
-std::string Words(const Stop& stop) {
+std::string StopWords(const SarifStop& stop) {
   const Finding& finding = *stop.finding;
   return fmt::format("{}. {}{}By profile: {}.", Rules()[finding.rule].statement,
                      finding.detail, finding.detail.empty() ? "" : ". ",
                      stop.by);
 }
 
-Json RegionAt(std::uint64_t offset, std::uint64_t length) {
+Json SarifRegion(std::uint64_t offset, std::uint64_t length) {
   return {{"byteOffset", offset}, {"byteLength", length}};
 }
 
-Json Place(const std::filesystem::path& path) {
+Json SarifPlace(const std::filesystem::path& path) {
   return {{"artifactLocation", {{"uri", UriOf(path)}}}};
 }
 
-Json At(Json place) {
+Json SarifLocations(Json place) {
   return Json::array({Json{{"physicalLocation", std::move(place)}}});
 }
 
@@ -73,14 +73,14 @@ std::string UriOf(const std::filesystem::path& path) {
 void CheckSarif::Result(const std::filesystem::path& path, RuleIndex rule,
                         bool rejected, std::string_view words, Json region) {
   rules_.insert(rule);
-  Json place = Place(path);
+  Json place = SarifPlace(path);
   if (!region.is_null()) place["region"] = std::move(region);
   const std::string severity(ToString(Rules()[rule].severity));
   results_.push_back(
       {{"ruleId", Rules()[rule].id},
        {"level", rejected ? reports::SarifLevel(severity) : "note"},
        {"message", {{"text", reports::Printable(words)}}},
-       {"locations", At(std::move(place))}});
+       {"locations", SarifLocations(std::move(place))}});
 }
 
 void CheckSarif::Add(const std::filesystem::path& path,
@@ -91,10 +91,10 @@ void CheckSarif::Add(const std::filesystem::path& path,
     findings.push_back(&finding);
     policies.insert(finding.policies.begin(), finding.policies.end());
   }
-  for (const Stop& stop : Stops(findings)) {
+  for (const SarifStop& stop : SarifStops(findings)) {
     const std::uint64_t offset = stop.finding->offset;
-    Result(path, stop.finding->rule, stop.rejected, Words(stop),
-           RegionAt(offset, offset < check.file_size ? 1 : 0));
+    Result(path, stop.finding->rule, stop.rejected, StopWords(stop),
+           SarifRegion(offset, offset < check.file_size ? 1 : 0));
   }
   for (const RuleIndex policy : policies) {
     Result(path, policy, false,
@@ -106,7 +106,7 @@ void CheckSarif::Add(const std::filesystem::path& path,
     Result(path, found.rule, true,
            fmt::format("{}. Tensor {}, block {}.",
                        Rules()[found.rule].statement, found.name, found.block),
-           RegionAt(found.offset, 1));
+           SarifRegion(found.offset, 1));
   }
 }
 
@@ -116,9 +116,9 @@ void CheckSarif::Add(const SetCheck& check) {
     for (const SetFinding& item : check.findings) {
       if (item.file == file) findings.push_back(&item.finding);
     }
-    for (const Stop& stop : Stops(findings)) {
-      Result(check.files[file], stop.finding->rule, stop.rejected, Words(stop),
-             RegionAt(stop.finding->offset, 0));
+    for (const SarifStop& stop : SarifStops(findings)) {
+      Result(check.files[file], stop.finding->rule, stop.rejected,
+             StopWords(stop), SarifRegion(stop.finding->offset, 0));
     }
   }
 }
@@ -129,7 +129,7 @@ void CheckSarif::Add(const std::filesystem::path& path,
       {{"level", "error"},
        {"message",
         {{"text", "cannot be checked: " + reports::Printable(error.message)}}},
-       {"locations", At(Place(path))}});
+       {"locations", SarifLocations(SarifPlace(path))}});
 }
 
 std::string CheckSarif::Dump() const {
