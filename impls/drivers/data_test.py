@@ -9,7 +9,9 @@ import json
 import pathlib
 import re
 import sys
+import tomllib
 
+import past
 import registry
 
 SOURCE = pathlib.Path(sys.argv[1])
@@ -65,14 +67,35 @@ def check_deviation(entry, instances, rules, vectors):
     datetime.date.fromisoformat(entry["until"])
 
 
+def check_past(folder, current, version):
+    """The lock files of a release name it, and only what is pinned."""
+    made = past.files(folder, version)
+    for name, text in made.items():
+        if (folder / name).exists() and version == current and (
+                name in ("go.mod", "go.sum")):
+            assert text == (folder / name).read_text(), name
+    if "Cargo.lock" in made:
+        crates = tomllib.loads(made["Cargo.lock"])["package"]
+        known = {c["name"] for c in crates} | {
+            f"{c['name']} {c['version']}" for c in crates}
+        for crate in crates:
+            assert "checksum" in crate or "source" not in crate, crate
+            assert known.issuperset(crate.get("dependencies", [])), crate
+        assert made["Cargo.lock"].count(f'"{version}"') >= 2, version
+    else:
+        assert any(version in text for text in made.values()), version
+
+
 def main():
     rules, vectors = set(rule_ids()), set(vector_ids())
     assert rules, "no rules found"
     failed = 0
     for name in registry.folder_names():
         path = registry.DRIVERS / name
-        instances = check_driver(
-            name, json.loads((path / "driver.json").read_text()))
+        driver = json.loads((path / "driver.json").read_text())
+        instances = check_driver(name, driver)
+        for release in past.releases(path):
+            check_past(path, driver["version"], release["version"])
         entries = json.loads((path / "deviations.json").read_text())
         for i, entry in enumerate(entries):
             try:

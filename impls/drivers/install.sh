@@ -54,14 +54,17 @@ locks() {
 
 # Of the lock files, and of the sources where the driver is compiled.
 stamp() {
-  { cat "$(locks "$1")"/requirements*.txt "$(locks "$1")"/package-lock.json \
+  local folder=${1%@*} locks
+  locks=$(locks "$1")
+  { cat "$locks"/requirements*.txt "$locks"/package-lock.json \
       node-requirements.txt \
       2>/dev/null || true
-    if [ -f "$1/Cargo.lock" ]; then
-      cat "$1"/Cargo.* "$1/driver.rs" protocol_rs/Cargo.toml protocol_rs/src/*
+    if [ -f "$locks/Cargo.lock" ]; then
+      cat "$locks"/Cargo.* "$folder/driver.rs" protocol_rs/Cargo.toml \
+        protocol_rs/src/*
     fi
-    if [ -f "$1/go.sum" ]; then
-      cat "$1"/go.* "$1/driver.go" protocol_go/*
+    if [ -f "$locks/go.sum" ]; then
+      cat "$locks"/go.* "$folder/driver.go" protocol_go/*
     fi
     python3 --version; uname -m; } | sha256sum | cut -d' ' -f1
 }
@@ -135,9 +138,9 @@ need_go() {
 
 # Commands are checked one by one: errexit does not hold below an "if".
 install_folder() {
-  local folder=$1 to locks
-  to=$(installed "$folder")
-  locks=$(locks "$folder")
+  local folder=${1%@*} to locks program
+  to=$(installed "$1")
+  locks=$(locks "$1")
   if [ -f "$locks/requirements.txt" ]; then
     new_venv "$to/venv" || return 1
     if [ -f "$locks/requirements-build.txt" ]; then
@@ -152,15 +155,19 @@ install_folder() {
       --loglevel=error) || return 1
     ln -sf "$(command -v node)" "$to/node" || return 1
   fi
-  if [ -f "$folder/Cargo.lock" ]; then
+  if [ -f "$locks/Cargo.lock" ]; then
     good_cargo || return 1
-    cargo build --release --locked --quiet --bin "driver-$folder" \
-      --manifest-path "$folder/Cargo.toml" \
+    program=driver-$1
+    program=${program//[@.]/-}
+    cargo build --release --locked --quiet --bin "$program" \
+      --manifest-path "$locks/Cargo.toml" \
       --target-dir "$build/drivers/.cargo" || return 1
-    cp "$build/drivers/.cargo/release/driver-$folder" "$to/driver" || return 1
+    cp "$build/drivers/.cargo/release/$program" "$to/driver" || return 1
   fi
-  if [ -f "$folder/go.sum" ]; then
-    (cd "$folder" && go build -trimpath -o "$to/driver" .) || return 1
+  if [ -f "$locks/go.sum" ]; then
+    locks=$(cd "$locks" && pwd) || return 1
+    (cd "$folder" && go build -trimpath -modfile "$locks/go.mod" \
+      -o "$to/driver" .) || return 1
   fi
   if [ -f "$folder/install-extra.sh" ]; then
     sh "$folder/install-extra.sh" "$to" || return 1

@@ -99,7 +99,8 @@ int History(const Places& places, const HistoryArguments& arguments) {
     const std::size_t fixed = rows->size() - unfixed;
     Print(fmt::format(
         "\n{} of {} public bugs that one release has and a later one has not "
-        "are shown ({} %); {} more that no release has fixed; {} not as the "
+        "are shown ({} %); {} more without a later release that has it not; {} "
+        "not as the "
         "table says, {} not run here\n",
         shown, fixed, fixed == 0 ? 0 : shown * 100 / fixed, unfixed, wrong,
         not_run));

@@ -254,7 +254,8 @@ fn main() {
         println!("{}", header(&words[2]).unwrap_or_else(reject));
         return;
     }
-    let hello = json!({"protocol": 1, "name": "candle", "version": "0.11.0", "language": "Rust",
+    let hello = json!({"protocol": 1, "name": "candle", "version": env!("CARGO_PKG_VERSION"),
+        "language": "Rust",
         "operations": ["gguf.parse", "gguf.tensor", "gguf.write", "q8_0.quantize", "q8_0.dequantize", "q8_0.dot",
                        "q8_0.matvec"],
         "verdicts": ["accept", "reject"], "dump": ["version", "data_offset", "kv", "tensors"],

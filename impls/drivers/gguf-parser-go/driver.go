@@ -61,7 +61,7 @@ func parse(r protocol.Request) protocol.Object {
 }
 
 func main() {
-	protocol.Serve(protocol.Object{"name": "gguf-parser-go", "version": "0.28.1",
+	protocol.Serve(protocol.Object{"name": "gguf-parser-go", "version": protocol.Version("github.com/gpustack/gguf-parser-go"),
 		"dump": []string{"version", "endian", "data_offset", "file_size", "kv", "tensors",
 			"size", "order"}},
 		map[string]func(protocol.Request) protocol.Object{"gguf.parse": parse})

@@ -169,7 +169,7 @@ func write(r protocol.Request) protocol.Object {
 
 func main() {
 	which := strings.Join(os.Args[1:], " ")
-	hello := protocol.Object{"name": "ollama/" + which, "version": "0.17.4",
+	hello := protocol.Object{"name": "ollama/" + which, "version": protocol.Version("github.com/ollama/ollama"),
 		"dump": []string{"data_offset", "kv", "tensors", "size"}}
 	operations := map[string]func(protocol.Request) protocol.Object{
 		"gguf.parse": parseGGML, "gguf.write": write}

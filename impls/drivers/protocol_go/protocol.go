@@ -13,10 +13,23 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"runtime/debug"
 	"sort"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
+
+// Version is the version of a module that this program is built with.
+func Version(module string) string {
+	build, _ := debug.ReadBuildInfo()
+	for _, dependency := range build.Deps {
+		if dependency.Path == module {
+			return strings.TrimPrefix(dependency.Version, "v")
+		}
+	}
+	return ""
+}
 
 // Object is a JSON object.
 type Object = map[string]any
