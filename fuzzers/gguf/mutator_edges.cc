@@ -171,13 +171,38 @@ bool LengthenArray(TokenTree& tree, Random& random) {
   return true;
 }
 
+// Numbers that are none where a scale may stand; one byte all over.
+bool SpoilData(TokenTree& tree, Random& random) {
+  constexpr std::array<std::uint16_t, 7> kHalves = {
+      0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7f80, 0xffff, 0x007f};
+  for (Token& token : tree.rest) {
+    if (token.kind != FieldKind::kData || token.bytes.empty()) continue;
+    Bytes& data = token.bytes;
+    if (random.OneIn(6)) {
+      constexpr std::array<std::uint8_t, 3> kBytes = {0, 0x37, 0xff};
+      data.assign(data.size(), kBytes[random.Below(kBytes.size())]);
+      continue;
+    }
+    if (random.OneIn(3)) data = random.Take(data.size());
+    for (std::uint64_t n = 1 + random.Below(4); n > 0; --n) {
+      const std::uint16_t half = kHalves[random.Below(kHalves.size())];
+      const std::size_t at = random.Below(data.size());
+      const bool swapped = random.OneIn(4);
+      data[at] = static_cast<std::uint8_t>(swapped ? half >> 8 : half);
+      if (at + 1 == data.size()) continue;
+      data[at + 1] = static_cast<std::uint8_t>(swapped ? half : half >> 8);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool MoveToEdge(TokenTree& tree, Random& random) {
   if (tree.front.size() < 4) {
     tree = EmptyFile(static_cast<std::uint32_t>(1 + random.Below(3)), false);
   }
-  switch (random.Below(8)) {
+  switch (random.Below(10)) {
     case 0:
       return ChangeMagic(tree, random);
     case 1:
@@ -190,6 +215,9 @@ bool MoveToEdge(TokenTree& tree, Random& random) {
       return CutCharacter(tree, random);
     case 6:
       return AddMany(tree, random);
+    case 7:
+    case 8:
+      return SpoilData(tree, random);
     default:
       // Large inputs slow an engine down.
       return random.OneIn(4) ? LengthenArray(tree, random)

@@ -11,8 +11,8 @@ namespace weightproof::fuzzers {
 // version; tensors whose bytes come near a power of two, up to all of 64 bits;
 // arrays in arrays around limits of depth; a character that the border of two
 // strings cuts; dozens of entries, one named like an earlier one, whole or up
-// to a NUL; an array around a page. Whether lengths and layout should be
-// repaired.
+// to a NUL; an array around a page; data that are no numbers, or nothing.
+// Whether lengths and layout should be repaired.
 bool MoveToEdge(TokenTree& tree, Random& random);
 
 }  // namespace weightproof::fuzzers

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fuzzers/gguf/oracle_sets.h"
 #include "fuzzers/gguf/recorder.h"
 #include "fuzzers/gguf/token_tree.h"
 
@@ -106,7 +107,7 @@ std::optional<Finding> CompareGgufParts(const wp_implementation& trusted,
       if (auto finding = Compare(tested, part, "gguf.get")) return finding;
     }
   }
-  return std::nullopt;
+  return CompareGgufCheck(trusted, tested, file, "spec");
 }
 
 }  // namespace weightproof::fuzzers

@@ -12,8 +12,8 @@ namespace weightproof::fuzzers {
 // Where two recordings first differ, for people.
 std::string DescribeLogDifference(const Bytes& expected, const Bytes& got);
 
-// gguf_tensor of every tensor (and of one too many) and gguf_get of every key
-// (by its type, and by another) of a file that both readers accept.
+// gguf_tensor of every tensor (and of one too many), gguf_get of every key (by
+// its type, and by another) and gguf_check of a file that both readers accept.
 std::optional<Finding> CompareGgufParts(const wp_implementation& trusted,
                                         const wp_implementation& tested,
                                         ByteSpan file);

@@ -3,6 +3,7 @@
 
 #include "fuzzers/gguf/oracle.h"
 #include "fuzzers/gguf/oracle_difference.h"
+#include "fuzzers/gguf/oracle_sets.h"
 #include "reference/rule.h"
 
 namespace weightproof::fuzzers {
@@ -66,7 +67,7 @@ class Script {
         question.base = script_.Number(8);
         break;
       default:
-        return Parts();
+        return (choice & 1) != 0 ? Parts() : Set(question.profile);
     }
     Parse(question, part);
     Remember();
@@ -86,6 +87,18 @@ class Script {
     if (execution_.finding) return;
     for (const wp_implementation* tested : subjects_.tested) {
       execution_.finding = CompareGgufParts(*subjects_.trusted, *tested, file_);
+      if (execution_.finding) return;
+    }
+  }
+
+  // Copies of the file as a split set.
+  void Set(const char* profile) {
+    if (execution_.finding) return;
+    Random random(script_.Number(3) ^ HashBytes(file_));
+    const std::vector<SetFile> files = MakeGgufSet(file_, random);
+    for (const wp_implementation* tested : subjects_.tested) {
+      execution_.finding =
+          CompareGgufSet(*subjects_.trusted, *tested, files, profile);
       if (execution_.finding) return;
     }
   }

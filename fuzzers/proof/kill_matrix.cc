@@ -191,9 +191,7 @@ std::vector<std::string> IdleVectors(const KillMatrix& matrix,
   for (const auto& vector : set.vectors) ++of_rule[vector.rule];
   std::vector<std::string> idle;
   for (const auto& vector : set.vectors) {
-    const bool in_process = vector.operation != "gguf.open_set" &&
-                            vector.operation != "gguf.check" &&
-                            vector.operation != "gguf.write";
+    const bool in_process = vector.operation != "gguf.write";
     if (in_process && !killers.contains(vector.id) &&
         of_rule[vector.rule] > 1) {
       idle.push_back(vector.id);

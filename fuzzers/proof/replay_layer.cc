@@ -6,6 +6,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "fuzzers/gguf/oracle_sets.h"
 #include "fuzzers/proof/oracle_layer.h"
 #include "fuzzers/q8_0/case.h"
 #include "fuzzers/q8_0/oracle.h"
@@ -21,6 +22,7 @@ struct ReplayCase {
   std::string name;
   Bytes input;
   std::optional<Q80Case> numeric;  // instead of input
+  std::vector<SetFile> set;        // likewise
 };
 
 class ReplayLayer : public Layer {
@@ -40,14 +42,17 @@ class ReplayLayer : public Layer {
       return std::unexpected("there is no target gguf_diff or q8_0_diff");
     }
     for (const conformance::Vector& vector : set.vectors) {
-      if (vector.format == "gguf" && vector.bytes.Size() <= kLargest) {
+      if (vector.operation == "gguf.open_set") {
+        AddSet(*files, vector);
+      } else if (vector.format == "gguf" && vector.bytes.Size() <= kLargest) {
         auto bytes = vector.bytes.Materialize(kLargest);
-        if (bytes) cases_.push_back({files, vector.id, std::move(*bytes), {}});
+        if (bytes)
+          cases_.push_back({files, vector.id, std::move(*bytes), {}, {}});
       } else if (vector.format == "q8_0") {
         auto numeric = Q80CaseOf(vector);
         if (!numeric) return std::unexpected(numeric.error());
         if (numeric->w.size() + numeric->x.size() > kLargest) continue;
-        cases_.push_back({calls, vector.id, {}, std::move(*numeric)});
+        cases_.push_back({calls, vector.id, {}, std::move(*numeric), {}});
       }
     }
     if (cases_.empty()) return std::unexpected("nothing to replay");
@@ -63,6 +68,14 @@ class ReplayLayer : public Layer {
   CaseReport Check(std::size_t index,
                    const wp_implementation& subject) const override {
     const ReplayCase& replayed = cases_[index];
+    if (!replayed.set.empty()) {
+      for (const char* profile : {"spec", "ggml"}) {
+        auto finding = CompareGgufSet(*impls::FindBuiltIn("reference"), subject,
+                                      replayed.set, profile);
+        if (finding) return Reported(finding);
+      }
+      return Reported(std::nullopt);
+    }
     if (replayed.numeric) {
       return Reported(
           CheckQ80Case(Against(subject), *replayed.numeric, Depth::kAll)
@@ -74,6 +87,16 @@ class ReplayLayer : public Layer {
   }
 
  private:
+  void AddSet(const Target& target, const conformance::Vector& vector) {
+    std::vector<SetFile> set;
+    for (const auto& file : vector.files) {
+      auto bytes = file.bytes.Materialize(kLargest);
+      if (!bytes) return;  // too large
+      set.push_back({file.name, std::move(*bytes)});
+    }
+    cases_.push_back({&target, vector.id, {}, {}, std::move(set)});
+  }
+
   // A target without a folder has no corpus; a file that cannot be read is an
   // error.
   std::expected<void, std::string> ReadCorpus(const Target& target,
@@ -90,7 +113,7 @@ class ReplayLayer : public Layer {
       Bytes bytes{std::istreambuf_iterator<char>(in), {}};
       if (!in) return std::unexpected(path.string() + ": cannot be read");
       cases_.push_back(
-          {&target, path.filename().string(), std::move(bytes), {}});
+          {&target, path.filename().string(), std::move(bytes), {}, {}});
     }
     return {};
   }

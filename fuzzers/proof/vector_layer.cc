@@ -2,6 +2,7 @@
 // Sparse giants, which take seconds to read, are left to the conformance run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -44,9 +45,7 @@ class VectorLayer : public Layer {
       if (vector.format == "q8_0") {
         cases_.push_back({&vector, "spec"});
       } else if (IsAsked(vector.operation) && vector.bytes.Size() <= kGiant) {
-        auto file = FileView::Make(vector.bytes);
-        if (!file) return std::unexpected(vector.id + ": " + file.error());
-        files_.emplace(&vector, std::move(*file));
+        if (auto opened = Open(vector); !opened) return opened;
         for (const char* profile : kProfiles) {
           cases_.push_back({&vector, profile});
         }
@@ -84,7 +83,21 @@ class VectorLayer : public Layer {
  private:
   static bool IsAsked(const std::string& operation) {
     return operation == "gguf.parse" || operation == "gguf.get" ||
-           operation == "gguf.tensor";
+           operation == "gguf.tensor" || operation == "gguf.check" ||
+           operation == "gguf.open_set";
+  }
+
+  // The file of a vector, or those of its set.
+  std::expected<void, std::string> Open(const Vector& vector) {
+    std::vector<const corpus::Bytes*> contents;
+    for (const auto& file : vector.files) contents.push_back(&file.bytes);
+    if (contents.empty()) contents.push_back(&vector.bytes);
+    for (const corpus::Bytes* bytes : contents) {
+      auto file = FileView::Make(*bytes);
+      if (!file) return std::unexpected(vector.id + ": " + file.error());
+      files_[&vector].push_back(std::move(*file));
+    }
+    return {};
   }
 
   static CaseReport Said(const std::string& wrong, const char* profile) {
@@ -97,12 +110,18 @@ class VectorLayer : public Layer {
     const auto found = vector.expect.find(profile);
     if (found == vector.expect.end()) return "";
     const Expectation& expected = found->second;
-    const FileView& file = files_.at(&vector);
+    const FileView& file = files_.at(&vector).front();
     const Json& request = vector.request;
     Question question{profile, 0, false};
     if (request.is_object()) {
       question.base = request.value("base", std::uint64_t{0});
       question.require_keys = request.value("require_keys", false);
+    }
+    if (vector.operation == "gguf.open_set") {
+      return WrongSet(vector, profile, expected, subject);
+    }
+    if (vector.operation == "gguf.check") {
+      return WrongCheck(expected, AskCheck(subject, file, question));
     }
     if (vector.operation == "gguf.tensor") {
       return WrongPart(expected,
@@ -118,6 +137,45 @@ class VectorLayer : public Layer {
     return WrongParse(vector, expected, AskParse(subject, file, question));
   }
 
+  std::string WrongSet(const Vector& vector, const char* profile,
+                       const Expectation& expected,
+                       const wp_implementation& subject) const {
+    std::vector<std::string> names;
+    for (const auto& file : vector.files) names.push_back(file.name);
+    std::uint64_t at = 0;
+    const ReaderAnswer got =
+        AskOpenSet(subject, names, files_.at(&vector), profile, &at);
+    if (!got.problem.empty()) return got.problem;
+    const bool policy = expected.verdict == "policy";
+    if (got.verdict != (policy ? "accept" : expected.verdict)) {
+      return Describe(got);
+    }
+    if (got.verdict == "reject" &&
+        (got.rule != expected.rule || got.offset != expected.offset ||
+         at != expected.file)) {
+      return fmt::format("{} in {}", Describe(got), at);
+    }
+    return policy && std::ranges::find(got.policies, *expected.rule) ==
+                         got.policies.end()
+               ? "another policy"
+               : "";
+  }
+  static std::string WrongCheck(const Expectation& expected,
+                                const ReaderAnswer& got) {
+    if (!got.problem.empty()) return got.problem;
+    const bool policy = expected.verdict == "policy";
+    if (got.verdict != (policy ? "accept" : expected.verdict)) {
+      return Describe(got);
+    }
+    if (got.verdict != "accept" &&
+        (got.rule != expected.rule || got.offset != expected.offset)) {
+      return Describe(got);
+    }
+    // A profile that knows no such type is asked for its verdict alone.
+    return expected.answer.is_null() || got.dump == expected.answer
+               ? ""
+               : "other findings";
+  }
   static std::string WrongPart(const Expectation& expected,
                                const ReaderAnswer& got) {
     if (!got.problem.empty()) return got.problem;
@@ -149,7 +207,7 @@ class VectorLayer : public Layer {
   }
 
   std::vector<VectorCase> cases_;
-  std::map<const Vector*, FileView> files_;
+  std::map<const Vector*, std::vector<FileView>> files_;
 };
 
 }  // namespace
