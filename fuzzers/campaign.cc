@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fuzzers/corpus_folder.h"
+#include "fuzzers/engine_commands.h"
 #include "fuzzers/finding_store.h"
 #include "fuzzers/job.h"
 #include "fuzzers/shared_statistics.h"
@@ -42,9 +43,11 @@ class Campaign {
     }
     // What was found before an error counts all the same.
     if (watched) watched = AdoptIncoming();
+    if (watched) watched = AdoptQueue();
     Totals add;
     add.runs = 1;
-    add.seconds = Seconds() * static_cast<double>(jobs_.size());
+    result_.seconds = Seconds();
+    add.seconds = result_.seconds * static_cast<double>(jobs_.size());
     result_.statistics = Sum();
     auto totals = FoldJobs(options_.state, add);
     if (!watched) return std::unexpected(watched.error());
@@ -138,105 +141,15 @@ class Campaign {
   }
 
   Result Start(Job& job) {
-    std::vector<std::pair<std::string, std::string>> environment = {
-        {"WEIGHTPROOF_FUZZ_STATISTICS", job.statistics.string()}};
-    std::vector<std::string> argv;
     const std::uint64_t seed = options_.seed +
                                static_cast<std::uint64_t>(job.number) * 1000 +
                                static_cast<std::uint64_t>(job.starts++);
-    if (options_.engine == "libfuzzer") {
-      // A stack for each allocation costs more than the target.
-      environment.push_back(
-          {"ASAN_OPTIONS", "malloc_context_size=0:detect_leaks=0"});
-      argv = LibFuzzerCommand(seed);
-    } else if (options_.engine == "afl") {
-      argv = AflCommand(job, environment);
-    } else {
-      argv = {Program().string(),
-              "--fuzz",
-              "--seconds",
-              std::to_string(std::max<std::uint64_t>(1, SecondsLeft())),
-              "--seed",
-              std::to_string(seed),
-              "--state",
-              options_.state.string(),
-              "--statistics",
-              job.statistics.string(),
-              "--commit",
-              options_.commit};
-      AddTested(argv);
-    }
-    auto pid = StartJob(argv, environment, job.log);
+    const EngineCommand command =
+        CommandOf(options_, job.number, seed, SecondsLeft(), job.statistics);
+    auto pid = StartJob(command.argv, command.environment, job.log);
     if (!pid) return std::unexpected(pid.error());
     job.pid = *pid;
     return {};
-  }
-
-  void AddTested(std::vector<std::string>& argv) const {
-    if (options_.tested.empty()) return;
-    argv.push_back("--tested");
-    argv.push_back(options_.tested);
-  }
-
-  std::vector<std::string> LibFuzzerCommand(std::uint64_t seed) const {
-    std::vector<std::string> argv = {
-        (options_.engine_programs / ("libfuzzer_" + options_.target)).string(),
-        (options_.state / "corpus").string(),
-        fmt::format("-max_total_time={}",
-                    std::max<std::uint64_t>(1, SecondsLeft())),
-        fmt::format("-seed={}", seed % 0xffffffff),
-        fmt::format("-artifact_prefix={}/", Incoming().string()),
-        "-max_len=4096",
-        "-timeout=10",
-        "-rss_limit_mb=4096",
-        "-print_final_stats=1",
-        "-detect_leaks=0",
-        "-reload=1"};
-    if (!options_.dictionary.empty()) {
-      argv.push_back("-dict=" + options_.dictionary.string());
-    }
-    return argv;
-  }
-
-  std::vector<std::string> AflCommand(
-      const Job& job,
-      std::vector<std::pair<std::string, std::string>>& environment) const {
-    for (const char* name :
-         {"AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES", "AFL_SKIP_CPUFREQ",
-          "AFL_NO_UI", "AFL_NO_AFFINITY", "AFL_AUTORESUME"}) {
-      environment.push_back({name, "1"});
-    }
-    environment.push_back({"ASAN_OPTIONS",
-                           "abort_on_error=1:symbolize=0:"
-                           "detect_leaks=0:malloc_context_size=0"});
-    if (!options_.afl_mutator.empty()) {
-      environment.push_back(
-          {"AFL_CUSTOM_MUTATOR_LIBRARY", options_.afl_mutator.string()});
-    }
-    std::vector<std::string> argv = {
-        "/usr/bin/afl-fuzz",
-        "-i",
-        (options_.state / "corpus").string(),
-        "-o",
-        (options_.state / "afl").string(),
-        "-V",
-        std::to_string(std::max<std::uint64_t>(1, SecondsLeft())),
-        "-m",
-        "none",
-        "-G",
-        "4096"};
-    // One main instance; the others sync with it.
-    argv.push_back(job.number == 0 ? "-M" : "-S");
-    argv.push_back(job.number == 0 ? "main"
-                                   : fmt::format("second{}", job.number));
-    if (!options_.dictionary.empty()) {
-      argv.push_back("-x");
-      argv.push_back(options_.dictionary.string());
-    }
-    argv.push_back("--");
-    argv.push_back(
-        (options_.engine_programs / ("afl_" + options_.target)).string());
-    return argv;
   }
 
   Result Watch() {
@@ -278,12 +191,17 @@ class Campaign {
         (options_.engine == "builtin" && code == kProgramBroken)) {
       return std::unexpected(LastLine(job.log));
     }
+    // AFL++ itself goes on after crashes.
+    if (options_.engine == "afl" && code != 0) {
+      return std::unexpected(fmt::format("afl-fuzz ended early ({}): {}",
+                                         job.log.string(), LastLine(job.log)));
+    }
     auto& counters = counters_[static_cast<std::size_t>(job.number)];
     const auto current = counters.Current();
     counters.ClearCurrent();
     const std::uint64_t executions = counters.Read().executions;
-    job.fruitless = current || executions > job.executions ? 0
-                                                           : job.fruitless + 1;
+    job.fruitless =
+        current || executions > job.executions ? 0 : job.fruitless + 1;
     job.executions = executions;
     const bool crashed = options_.engine == "builtin" && code != 0 && code != 1;
     if (crashed && current) {
@@ -292,8 +210,7 @@ class Campaign {
       if (!stored) return stored;
     }
     if (auto adopted = AdoptIncoming(); !adopted) return adopted;
-    const bool again = options_.engine == "afl" ? false : code != 0;
-    if (!again || SecondsLeft() == 0 || stop_) return {};
+    if (code == 0 || SecondsLeft() == 0 || stop_) return {};
     // One that ends before its first input would be started for ever.
     if (job.fruitless > 20) {
       return std::unexpected(fmt::format("job {} ends again and again: {}",
@@ -332,6 +249,26 @@ class Campaign {
     return ReportNew();
   }
 
+  // What AFL++ keeps, for a later run by any engine.
+  Result AdoptQueue() {
+    std::error_code error;
+    for (const auto& folder :
+         fs::directory_iterator(options_.state / "afl", error)) {
+      std::error_code none;
+      for (const auto& entry :
+           fs::directory_iterator(folder.path() / "queue", none)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with("id") || name.find("src:") == name.npos) continue;
+        const auto input = LoadInput(entry.path());
+        if (!input) continue;
+        const fs::path stored = options_.state / "corpus" / CorpusName(*input);
+        if (fs::exists(stored, none)) continue;
+        if (auto done = StoreFile(stored, *input, false); !done) return done;
+      }
+    }
+    return {};
+  }
+
   // An input of the corpus that ends the process would end every job that
   // starts with this corpus.
   void SetAside(const fs::path& crash) {
@@ -363,7 +300,10 @@ class Campaign {
                                      options_.engine,
                                      "--seed",
                                      std::to_string(options_.seed)};
-    AddTested(argv);
+    if (!options_.tested.empty()) {
+      argv.push_back("--tested");
+      argv.push_back(options_.tested);
+    }
     auto pid = StartJob(argv, {}, log);
     if (!pid) return std::unexpected(pid.error());
     std::optional<int> status;

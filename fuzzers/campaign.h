@@ -31,12 +31,13 @@ struct CampaignOptions {
   double interval_seconds = 10;  // between two lines of statistics
   std::string commit = "unknown";
   // Instead of the target's own subjects: a built-in implementation, "canary",
-  // or the path of a shared object. Only by the built-in engine.
+  // or the path of a shared object.
   std::string tested;
 };
 
 struct CampaignResult {
   Statistics statistics;  // of this run
+  double seconds = 0;     // that it took
   Totals totals;          // of all runs
   std::size_t new_findings = 0;
   std::size_t findings = 0;

@@ -16,10 +16,18 @@ elseif(WEIGHTPROOF_FUZZ)
                       "'${WEIGHTPROOF_FUZZ}'")
 endif()
 if(WEIGHTPROOF_FUZZ)
+  # Optimised more than the rest, which a compiler cache has from the sanitized
+  # build.
+  if(NOT WEIGHTPROOF_FUZZ STREQUAL "engine")
+    list(APPEND coverage -O2)
+  endif()
   foreach(library ${instrumented})
     target_compile_options(${library} PRIVATE ${coverage})
   endforeach()
 endif()
+
+# What `./weightproof fuzz` needs besides the programs of every command.
+add_custom_target(fuzz_programs)
 
 function(wp_fuzz_program name target)
   add_executable(${name} ${ARGN})
@@ -42,6 +50,7 @@ foreach(target ${targets})
                              WEIGHTPROOF_FUZZ_TARGET="${target}")
   target_link_libraries(afl_mutator_${target} PRIVATE wp_fuzz)
   set_target_properties(afl_mutator_${target} PROPERTIES PREFIX "")
+  add_dependencies(fuzz_programs fuzz_${target} afl_mutator_${target})
 
   if(WEIGHTPROOF_FUZZ STREQUAL "libfuzzer")
     wp_fuzz_program(libfuzzer_${target} ${target} glue/one_input.cc

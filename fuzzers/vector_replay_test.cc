@@ -108,6 +108,10 @@ TEST_F(CorpusFolder, NamesTheEntryThatIsNoFile) {
   fs::remove(folder_ / "c");
   fs::create_symlink("nowhere", folder_ / "d");
   EXPECT_NE(Error().find("/d: No such file"), std::string::npos);
+  fs::remove(folder_ / "d");
+  fs::create_symlink("e", folder_ / "e");
+  EXPECT_NE(Error().find("/e: Too many levels of symbolic links"),
+            std::string::npos);
 }
 
 TEST_F(CorpusFolder, NamesTheEntryThatIsEnormous) {

@@ -65,6 +65,18 @@ void AskGet(const wp_implementation& reader, ByteSpan file,
   out.verdict = answer.verdict;
 }
 
+struct Range {
+  std::size_t begin, end;
+};
+
+// All of size things, up to 16, or the one that is chosen.
+Range RangeOf(std::size_t size, std::optional<std::uint64_t> choice) {
+  constexpr std::size_t kMost = 16;
+  if (!choice || size == 0) return {0, std::min(size, kMost)};
+  const auto one = static_cast<std::size_t>(*choice % size);
+  return {one, one + 1};
+}
+
 std::optional<Finding> Compare(const wp_implementation& tested, Part& part,
                                std::string_view what) {
   // Only verdict and contents: how a part is refused is nobody's rule.
@@ -86,18 +98,20 @@ std::string DescribeLogDifference(const Bytes& expected, const Bytes& got) {
 
 std::optional<Finding> CompareGgufParts(const wp_implementation& trusted,
                                         const wp_implementation& tested,
-                                        ByteSpan file) {
-  constexpr std::size_t kMost = 16;
+                                        ByteSpan file,
+                                        std::optional<std::uint64_t> choice) {
   const TokenTree tree = ParseTokens(file);
   Part part;
-  const std::size_t tensors = std::min(tree.tensors.size() + 1, kMost);
-  for (std::size_t i = 0; i < tensors && tested.gguf_tensor != nullptr; ++i) {
+  const Range tensors = RangeOf(tree.tensors.size() + 1, choice);
+  for (std::size_t i = tensors.begin;
+       i < tensors.end && tested.gguf_tensor != nullptr; ++i) {
     AskTensor(trusted, file, i, part.expected);
     AskTensor(tested, file, i, part.got);
     if (auto finding = Compare(tested, part, "gguf.tensor")) return finding;
   }
-  const std::size_t kvs = std::min(tree.kvs.size(), kMost);
-  for (std::size_t i = 0; i < kvs && tested.gguf_get != nullptr; ++i) {
+  const Range kvs = RangeOf(tree.kvs.size(), choice);
+  for (std::size_t i = kvs.begin; i < kvs.end && tested.gguf_get != nullptr;
+       ++i) {
     const Tokens& kv = tree.kvs[i];
     if (kv.size() < 3) break;  // cut before its type
     const auto type = static_cast<std::uint32_t>(kv[2].number);

@@ -1,9 +1,8 @@
 // The fuzz targets of GGUF.
-#include "fuzzers/gguf/case.h"
 #include "fuzzers/gguf/generator.h"
-#include "fuzzers/gguf/ggml.h"
 #include "fuzzers/gguf/mutator.h"
 #include "fuzzers/gguf/oracle.h"
+#include "fuzzers/gguf/targets_judged.h"
 #include "fuzzers/target.h"
 #include "impls/registry.h"
 
@@ -34,10 +33,15 @@ Bytes GenerateScript(Random& random) {
 
 // The script's bytes and the file behind them are mutated each in its way.
 Bytes MutateScript(ByteSpan input, Random& random, std::size_t max_size) {
+  if (max_size <= kScriptBytes) return MutateBytes(input, random, max_size);
   Bytes head(input.begin(),
              input.begin() + static_cast<std::ptrdiff_t>(
                                  std::min(input.size(), kScriptBytes)));
-  if (head.size() < kScriptBytes) return GenerateScript(random);
+  if (head.size() < kScriptBytes) {
+    head = GenerateScript(random);
+    if (head.size() > max_size) head.resize(max_size);
+    return head;
+  }
   ByteSpan file = input.subspan(kScriptBytes);
   Bytes changed(file.begin(), file.end());
   if (random.OneIn(2)) {
@@ -47,13 +51,14 @@ Bytes MutateScript(ByteSpan input, Random& random, std::size_t max_size) {
     changed = MutateGguf(file, random, max_size - kScriptBytes);
   }
   head.insert(head.end(), changed.begin(), changed.end());
+  if (head.size() > max_size) head.resize(max_size);
   return head;
 }
 
 }  // namespace
 
 std::span<const Target> FormatTargets() {
-  static const Target kTargets[] = {
+  static const std::vector<Target> kTargets = Judged({
       {.name = "gguf_raw",
        .format = "gguf",
        .about = "any bytes as a GGUF file, byte by byte mutation",
@@ -91,20 +96,8 @@ std::span<const Target> FormatTargets() {
        .run = CheckGguf,
        .generate = GenerateFile,
        .mutate = MutateGguf,
-       .cross = CrossGguf,
-       .as_vector = GgufVector,
-       .rules_of = GgufRules},
-      {.name = "gguf_ggml",
-       .format = "gguf",
-       .about = "the reference, the optimized reader and ggml; known "
-                "deviations are counted",
-       .extension = "gguf",
-       .subjects = WithGgml,
-       .run = CheckWithGgml,
-       .generate = GenerateFile,
-       .mutate = MutateGguf,
        .cross = CrossGguf},
-  };
+  });
   return kTargets;
 }
 

@@ -62,8 +62,8 @@ class TreeBuilder {
     gguf::Input input;
     input.prefix = file_;
     input.file_size = file_.size();
-    const gguf::FieldWalk walk =
-        gguf::VisitFields(input, [this](const Field& field) { Add(field); });
+    const gguf::FieldWalk walk = gguf::VisitFields(
+        input, [this](const Field& field) { Add(field); }, false);
     tree_.version = walk.version;
     tree_.big_endian = walk.big_endian;
     // Numbers are read only now that the byte order is known.
@@ -91,10 +91,10 @@ class TreeBuilder {
     if (field.kind == FieldKind::kData) token.number = IndexIn(path);
     Place place;
     if (path.starts_with("kv[")) {
-      if (path.ends_with(".key.len")) tree_.kvs.emplace_back();
+      if (path.ends_with(".key.len")) tree_.kvs.emplace_back().reserve(5);
       place.part = 1;
     } else if (path.starts_with("tensor[")) {
-      if (path.ends_with(".name.len")) tree_.tensors.emplace_back();
+      if (path.ends_with(".name.len")) tree_.tensors.emplace_back().reserve(8);
       place.part = 2;
     } else if (!path.starts_with("header.") && path != "base") {
       place.part = 3;

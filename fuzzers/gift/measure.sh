@@ -3,14 +3,15 @@
 # somebody else's fuzzer: edges of ggml's GGUF reader that plain libFuzzer
 # reaches from them, against those from one empty model.
 #
-#   measure.sh GGML BUILD GIFT SECONDS
+#   measure.sh GGML BUILD GIFT RUNS
 #
 # GGML: the folder ggml/ of a source tree of llama.cpp. BUILD: for objects.
-# GIFT: what export --fuzz left. Needs clang-19. Both runs have one core, the
-# same seed of libFuzzer and no custom mutator; edges are those of gguf.cpp and
-# ggml.c, which alone are instrumented.
+# GIFT: what export --fuzz left. Needs clang-19. Both have the same number of
+# executions, so that it does not matter how busy the machine is, and no custom
+# mutator; edges are those of gguf.cpp and ggml.c, which alone are
+# instrumented.
 set -euo pipefail
-ggml=$1 build=$2 gift=$3 seconds=$4
+ggml=$1 build=$2 gift=$3 runs=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$build"
 printf '#define GGML_VERSION "measured"\n#define GGML_COMMIT "measured"\n' \
@@ -34,19 +35,19 @@ done
 clang++-19 -std=c++17 "${flags[@]}" -fsanitize=fuzzer "$here/ggml_reader.cc" \
   "${objects[@]}" -o "$build/ggml_reader" -lpthread -ldl -lm
 
-# A crash of ggml is not what is measured here: fork mode goes on after it.
+# A crash of ggml is not what is measured here: fork mode goes on after it. The
+# edges after a tenth, and at the end.
 edges() {
   local name=$1; shift
   rm -rf "$build/$name"
   mkdir -p "$build/$name" "$build/$name.crashes"
   "$build/ggml_reader" -fork=1 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 \
-    -max_total_time="$seconds" -max_len=4096 -seed=1 -rss_limit_mb=3000 \
+    -runs="$runs" -max_len=4096 -seed=1 -rss_limit_mb=3000 \
     -artifact_prefix="$build/$name.crashes/" \
     "$@" "$build/$name" >"$build/$name.log" 2>&1 || true
-  # After ten seconds, and at the end.
-  awk '/cov:/ {for (i = 1; i < NF; ++i) {if ($i == "cov:") cov = $(i + 1)
-       if ($i == "time:") time = $(i + 1) + 0}
-       if (time <= 10) early = cov; last = cov} END {print early + 0, last + 0}' "$build/$name.log"
+  awk -v runs="$runs" '/cov:/ {for (i = 1; i < NF; ++i) if ($i == "cov:") cov = $(i + 1)
+       done = substr($1, 2) + 0; if (done <= runs / 10 || early == "") early = cov
+       last = cov} END {print early + 0, last + 0}' "$build/$name.log"
 }
 
 seed=$build/one_empty_model
@@ -58,5 +59,5 @@ read -r poor_early poor <<<"$(edges from_empty "$seed")"
 read -r rich_early rich <<<"$(edges from_gift -dict="$gift/oss-fuzz/gguf.dict" "$build/seeds")"
 times() { awk "BEGIN{printf \"%.2f\", $1/($2 == 0 ? 1 : $2)}"; }
 echo "edges of ggml's GGUF reader from one empty model, and from the exported seeds and dictionary:"
-echo "after 10 s: $poor_early, $rich_early ($(times "$rich_early" "$poor_early")x)"
-echo "after $seconds s: $poor, $rich ($(times "$rich" "$poor")x)"
+echo "after $((runs / 10)) executions: $poor_early, $rich_early ($(times "$rich_early" "$poor_early")x)"
+echo "after $runs: $poor, $rich ($(times "$rich" "$poor")x)"

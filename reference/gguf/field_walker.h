@@ -17,7 +17,7 @@ namespace weightproof::gguf {
 class FieldWalker {
  public:
   FieldWalker(const Input& input,
-              const std::function<void(const Field&)>& visit);
+              const std::function<void(const Field&)>& visit, bool values);
   FieldWalk Walk();
 
  private:
@@ -47,6 +47,7 @@ class FieldWalker {
   bool Array(const std::string& path);
   std::optional<Level> ArrayHeader(const std::string& path, int depth);
   bool ItemFields(const Level& level, int depth);
+  std::string ItemsText(const Level& level, std::uint64_t width);
   bool ScalarField(const std::string& path, std::uint32_t type);
   bool Tensor(std::uint64_t index);
   bool Dims(const std::string& path, std::uint64_t n_dims,
@@ -83,6 +84,7 @@ class FieldWalker {
   std::uint64_t file_size_;
   std::uint64_t base_;
   const std::function<void(const Field&)>& visit_;
+  bool values_;  // Field::value is wanted
   std::uint64_t pos_ = 0;
   std::uint64_t length_width_ = 8;
   std::uint64_t kv_count_ = 0;

@@ -37,17 +37,20 @@ std::string_view ToString(FieldKind kind) {
 }
 
 FieldWalk VisitFields(const Input& input,
-                      const std::function<void(const Field&)>& visit) {
-  return FieldWalker(input, visit).Walk();
+                      const std::function<void(const Field&)>& visit,
+                      bool values) {
+  return FieldWalker(input, visit, values).Walk();
 }
 
 FieldWalker::FieldWalker(const Input& input,
-                         const std::function<void(const Field&)>& visit)
+                         const std::function<void(const Field&)>& visit,
+                         bool values)
     : prefix_(input.prefix.first(static_cast<std::size_t>(
           std::min<std::uint64_t>(input.prefix.size(), input.file_size)))),
       file_size_(input.file_size),
       base_(input.base),
-      visit_(visit) {}
+      visit_(visit),
+      values_(values) {}
 
 FieldWalk FieldWalker::Walk() {
   Stretch("base", FieldKind::kBase, std::min(base_, file_size_));
@@ -119,8 +122,10 @@ std::optional<std::uint64_t> FieldWalker::Number(std::string path,
   field.depth = depth;
   field.number = *number;
   field.type = type;
-  field.value = kind == FieldKind::kType ? ValueTypeText(*number)
-                                         : std::to_string(*number);
+  if (values_) {
+    field.value = kind == FieldKind::kType ? ValueTypeText(*number)
+                                           : std::to_string(*number);
+  }
   pos_ += width;
   visit_(field);
   return number;
@@ -137,7 +142,7 @@ bool FieldWalker::TextField(const std::string& length_path,
   field.offset = pos_;
   field.size = *length;
   field.depth = depth;
-  field.value = QuotedText(Bytes(pos_, *length));
+  if (values_) field.value = QuotedText(Bytes(pos_, *length));
   pos_ += *length;
   visit_(field);
   return true;
@@ -146,7 +151,7 @@ bool FieldWalker::TextField(const std::string& length_path,
 bool FieldWalker::Magic() {
   if (!Have(4)) return false;
   Stretch("header.magic", FieldKind::kMagic, pos_ + 4,
-          QuotedText(Bytes(pos_, 4)));
+          values_ ? QuotedText(Bytes(pos_, 4)) : "");
   return true;
 }
 
@@ -206,7 +211,7 @@ bool FieldWalker::ScalarField(const std::string& path, std::uint32_t type) {
   field.depth = 1;
   field.number = ExtendScalar(type, *bits);
   field.type = type;
-  field.value = ScalarText(type, *bits);
+  if (values_) field.value = ScalarText(type, *bits);
   pos_ += width;
   visit_(field);
   return true;
@@ -237,6 +242,21 @@ std::optional<FieldWalker::Level> FieldWalker::ArrayHeader(
   return Level{path, static_cast<std::uint32_t>(*type), *count, 0};
 }
 
+// The first elements from here on.
+std::string FieldWalker::ItemsText(const Level& level, std::uint64_t width) {
+  constexpr std::uint64_t kShownItems = 8;
+  std::string text;
+  for (std::uint64_t i = 0; i < std::min(level.count, kShownItems); ++i) {
+    text += i == 0 ? "" : ", ";
+    text += ScalarText(level.type, LoadInteger(Bytes(pos_ + i * width, width),
+                                               walk_.big_endian));
+  }
+  if (level.count > kShownItems) {
+    text += ", ... (" + std::to_string(level.count) + " items)";
+  }
+  return text;
+}
+
 bool FieldWalker::ItemFields(const Level& level, int depth) {
   const std::uint64_t width = ValueWidth(level.type);
   if (width == 0) return true;  // an empty array of an unknown type
@@ -253,16 +273,7 @@ bool FieldWalker::ItemFields(const Level& level, int depth) {
   field.depth = depth;
   field.number = level.count;
   field.type = level.type;
-  constexpr std::uint64_t kShownItems = 8;
-  for (std::uint64_t i = 0; i < std::min(level.count, kShownItems); ++i) {
-    field.value += i == 0 ? "" : ", ";
-    field.value += ScalarText(
-        level.type,
-        LoadInteger(Bytes(pos_ + i * width, width), walk_.big_endian));
-  }
-  if (level.count > kShownItems) {
-    field.value += ", ... (" + std::to_string(level.count) + " items)";
-  }
+  if (values_) field.value = ItemsText(level, width);
   pos_ += size;
   visit_(field);
   return true;

@@ -87,9 +87,11 @@ struct FieldWalk {
 };
 
 // Calls visit for every field in file order. Profile-free: a file that breaks
-// rules is walked on as long as its structure can be told.
+// rules is walked on as long as its structure can be told. values: whether
+// Field::value is wanted, which is most of the work.
 FieldWalk VisitFields(const Input& input,
-                      const std::function<void(const Field&)>& visit);
+                      const std::function<void(const Field&)>& visit,
+                      bool values = true);
 
 }  // namespace weightproof::gguf
 

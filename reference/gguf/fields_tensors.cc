@@ -55,7 +55,7 @@ bool FieldWalker::Tensor(std::uint64_t index) {
   field.depth = 1;
   field.number = *type;
   field.tensor_type = true;
-  field.value = TensorTypeText(*type);
+  if (values_) field.value = TensorTypeText(*type);
   pos_ += 4;
   visit_(field);
   const auto offset = Number(path + ".offset", FieldKind::kOffset, 8, 1);

@@ -159,10 +159,9 @@ int Campaign(const Places& places, const FuzzArguments& arguments,
       });
   if (!result) return Fail(kExitInternal, result.error());
   const fuzzers::Totals& totals = result->totals;
-  Print(fmt::format(
-      "this run: {}, findings {} new\n",
-      fuzzers::Describe(result->statistics, static_cast<double>(seconds)),
-      result->new_findings));
+  Print(fmt::format("this run: {}, findings {} new\n",
+                    fuzzers::Describe(result->statistics, result->seconds),
+                    result->new_findings));
   Print(fmt::format("all {} runs, {:.0f} s of jobs: {}, findings {}\n",
                     totals.runs, totals.seconds,
                     fuzzers::Describe(totals.statistics, totals.seconds),
@@ -299,7 +298,7 @@ void AddFuzz(CLI::App& app, const Places& places, Action& action) {
                  "Start from nothing instead of the committed corpus");
   fuzz->add_option("--tested", arguments->tested,
                    "Compare this implementation, by name or .so, with the "
-                   "reference (built-in engine)");
+                   "reference");
   fuzz->add_option("--replay", arguments->replay,
                    "Only run these files and folders through every oracle");
   fuzz->callback([arguments, &places, &action] {

@@ -40,6 +40,12 @@ TEST_F(FuzzCommand, ReplaysFilesAndRefusesWhatIsMissing) {
   const Result bad = Run("fuzz gguf_diff --replay missing.gguf");
   EXPECT_EQ(bad.exit_code, 5);
   EXPECT_THAT(bad.err, HasSubstr("missing.gguf: No such file"));
+  fs::create_directories(folder_ / "corpus");
+  Write("corpus/good.gguf", Header(0, 0));
+  fs::create_symlink("unreadable", folder_ / "corpus" / "unreadable");
+  const Result unreadable = Run("fuzz gguf_diff --replay corpus");
+  EXPECT_EQ(unreadable.exit_code, 5);
+  EXPECT_THAT(unreadable.err, HasSubstr("corpus/unreadable: Too many levels"));
 }
 
 TEST_F(FuzzCommand, ReproTakesAFile) {
