@@ -48,6 +48,10 @@ Reply FromFate(Fate fate) {
   return reply;
 }
 
+bool IsHang(const Reply& reply) {
+  return reply.fate && reply.fate->verdict == "hang";
+}
+
 }  // namespace
 
 bool CaseRunner::IsSmall(std::size_t index) const {
@@ -293,6 +297,11 @@ std::expected<void, std::string> CaseRunner::HandleDeath(
   std::vector<Reply> replies;
   for (std::size_t i = 0; i < left.size(); ++i) {
     auto reply = AskAlone(left[i], obey_permissions);
+    // A machine that stops for seconds charges them to whoever was running: a
+    // hang alone is believed if it was one before, or is one again.
+    if (reply && IsHang(*reply) && fate.verdict != "hang" && !stop_) {
+      reply = AskAlone(left[i], obey_permissions);
+    }
     if (!reply) return std::unexpected(reply.error());
     if (stop_) return {};
     replies.push_back(std::move(*reply));

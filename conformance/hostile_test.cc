@@ -37,6 +37,7 @@ const std::map<std::string, Expected>& Modes() {
       {"fork-bomb", {"protocol-error", "processes, over the limit"}},
       {"flips", {"nondeterministic", "asked again"}},
       {"tired", {"nondeterministic", "asked again"}},
+      {"stalls-once", {"crash", "SIGSEGV"}},
       {"fork-and-answer", {"reject", ""}},
       {"out-of-order", {"hang", "no answer after"}},
       {"", {"reject", ""}},
