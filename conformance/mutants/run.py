@@ -46,23 +46,33 @@ def run(command, cwd, what):
     return done.stdout
 
 
+def compiled_with(build, file):
+    """The compile command of file, or of the batch that includes it."""
+    wanted = str(ROOT / file)
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if "fuzz" in entry["command"].split(entry["file"])[0].split(" -o ")[-1]:
+            continue
+        batch = pathlib.Path(entry["file"])
+        if entry["file"] == wanted or (batch.parent.name == "Unity"
+                                       and f'"{wanted}"' in batch.read_text()):
+            return entry
+    raise Trouble(f"{file} is in no compile command")
+
+
 def compile_command(build, file, source, target):
     """How BUILD compiles file, for source."""
-    commands = json.loads((build / "compile_commands.json").read_text())
-    wanted = str(ROOT / file)
-    for entry in commands:
-        if entry["file"] == wanted and "fuzz" not in entry["command"].split(wanted)[0].split(" -o ")[-1]:
-            words = shlex.split(entry["command"])
-            break
-    else:
-        raise Trouble(f"{file} is in no compile command")
+    entry = compiled_with(build, file)
+    if entry["file"] != str(ROOT / file):
+        batch = pathlib.Path(entry["file"]).read_text()
+        source = source.with_name(f"batch_{source.name}")
+        source.write_text(batch.replace(str(ROOT / file), str(source.with_name(source.name[6:]))))
     kept, skip = [], False
-    for word in words:
+    for word in shlex.split(entry["command"]):
         if skip:
             skip = False
         elif word in ("-o", "-c", "-MF", "-MT"):
             skip = True
-        elif word not in ("-MD", wanted):
+        elif word not in ("-MD", entry["file"]):
             kept.append(word)
     return kept + ["-w", "-O0", "-o", str(target), "-c", str(source)], entry["directory"]
 
