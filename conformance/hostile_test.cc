@@ -156,9 +156,10 @@ TEST_F(HostileTest, UnknownNamesAndEmptySelectionsAreUsageErrors) {
   options_.names = {"no-such-thing"};
   EXPECT_EQ(ErrorOf().exit_code, 2);
   options_.names = {"reference"};
-  options_.filter = {"no-such-vector"};
+  options_.filter = {"a-1", "no-such-vector"};
   EXPECT_EQ(ErrorOf().exit_code, 2);
-  EXPECT_EQ(ErrorOf().message, "no vector is selected");
+  EXPECT_EQ(ErrorOf().message,
+            "--filter: no vector or rule matches no-such-vector");
 }
 
 TEST_F(HostileTest, WhatIsNotInstalledIsNotRunAndSaysWhy) {

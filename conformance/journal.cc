@@ -79,6 +79,12 @@ bool EndsWithNewline(const std::filesystem::path& path) {
 
 std::expected<JournalContents, std::string> ReadJournal(
     const std::filesystem::path& path) {
+  // A FIFO or a device might never end.
+  std::error_code none;
+  if (std::filesystem::exists(path, none) &&
+      !std::filesystem::is_regular_file(path, none)) {
+    return std::unexpected(path.string() + ": is not a regular file");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return std::unexpected(

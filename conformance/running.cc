@@ -12,6 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+bool Matches(const std::string& pattern, const Vector& vector) {
+  return GlobMatches(pattern, vector.id) || GlobMatches(pattern, vector.rule);
+}
+
 std::vector<std::size_t> SelectVectors(const VectorSet& set,
                                        const RunOptions& options) {
   std::vector<std::size_t> selected;
@@ -20,8 +24,7 @@ std::vector<std::size_t> SelectVectors(const VectorSet& set,
     const bool wanted =
         options.filter.empty() ||
         std::ranges::any_of(options.filter, [&](const std::string& pattern) {
-          return GlobMatches(pattern, vector.id) ||
-                 GlobMatches(pattern, vector.rule);
+          return Matches(pattern, vector);
         });
     const auto count = static_cast<std::size_t>(options.shard.count);
     const auto index = static_cast<std::size_t>(options.shard.index);
@@ -46,6 +49,14 @@ std::expected<void, RunError> Running::LoadVectorsToRun() {
                                  error.pointer, error.message));
   }
   set_ = std::move(*set);
+  for (const std::string& pattern : options_.filter) {
+    if (std::ranges::none_of(set_.vectors, [&](const Vector& vector) {
+          return Matches(pattern, vector);
+        })) {
+      return Failed(
+          2, fmt::format("--filter: no vector or rule matches {}", pattern));
+    }
+  }
   selected_ = SelectVectors(set_, options_);
   if (selected_.empty()) return Failed(2, "no vector is selected");
   return {};

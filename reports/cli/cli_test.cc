@@ -32,6 +32,41 @@ TEST_F(CliTest, UsageErrorsNameTheOption) {
   EXPECT_THAT(Run("check --help").out, HasSubstr("--fail-on"));
 }
 
+// A variable that a script forgot to set must not judge something else.
+TEST_F(CliTest, EmptyValuesAreUsageErrors) {
+  for (const char* option : {"--driver", "--one-shot", "--answers", "--out"}) {
+    const Result result = Run(fmt::format("run {} ''", option));
+    EXPECT_EQ(result.exit_code, 2) << option;
+    EXPECT_THAT(result.err, HasSubstr(option));
+  }
+}
+
+TEST_F(CliTest, TheVerdictOutlivesTheReaderOfTheOutput) {
+  Write("zero.gguf", Alignment(0));
+  // The exit code of the program, not of the shell's last command.
+  const std::string command = fmt::format(
+      "bash -c '{}/bin/weightproof check {} | true; exit ${{PIPESTATUS[0]}}'",
+      WEIGHTPROOF_BINARY_DIR, (folder_ / "zero.gguf").string());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+  }
+}
+
+TEST_F(CliTest, RunsWithoutStandardInput) {
+  const std::string command = fmt::format(
+      "cd {} && {}/bin/weightproof run reference --filter "
+      "'gguf.header.magic.*' --out out --journal journal >.out 2>&1 <&-",
+      folder_.string(), WEIGHTPROOF_BINARY_DIR);
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 0)
+      << Slurp(folder_ / ".out");
+}
+
+TEST_F(CliTest, RecordingsAreRegularFiles) {
+  const Result result = Run("run --answers /dev/zero");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("/dev/zero: is not a regular file"));
+}
+
 TEST_F(CliTest, OutputToAFullDeviceIsAnError) {
   const std::string file = Write("ok.gguf", Alignment(32));
   const std::string command =

@@ -35,12 +35,18 @@ int Fail(int code, std::string_view message) {
 }
 
 void Print(std::string_view text) {
+  // Whoever reads may have seen enough; the exit code is still the verdict.
+  static bool closed = false;
+  if (closed) return;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
       std::fflush(stdout) == 0) {
     return;
   }
   const int error = errno;
-  if (error == EPIPE) std::_Exit(kExitOk);
+  if (error == EPIPE) {
+    closed = true;
+    return;
+  }
   std::_Exit(Fail(kExitInternal, fmt::format("cannot write the output: {}",
                                              std::strerror(error))));
 }

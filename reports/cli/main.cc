@@ -1,4 +1,7 @@
 // The command line of Weightproof: parses it and hands over to one command.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <exception>
 #include <string>
@@ -7,6 +10,27 @@
 
 namespace weightproof::cli {
 namespace {
+
+// A value that is empty is a variable that was not set, in a script that would
+// otherwise do something else than it says. Returns the option, or "".
+std::string EmptyValue(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& value : option->results()) {
+        if (value.empty()) return option->get_name();
+      }
+    }
+  }
+  return "";
+}
+
+// Started without standard streams, as some daemons do: a file that is opened
+// later must not take their numbers.
+void OpenStandardStreams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) == -1) (void)open("/dev/null", O_RDWR);
+  }
+}
 
 int Main(int argc, char** argv) {
   CLI::App app{
@@ -49,6 +73,9 @@ int Main(int argc, char** argv) {
     return Fail(kExitUsage,
                 std::string(error.what()) + "\nRun with --help for usage.");
   }
+  if (const std::string option = EmptyValue(app); !option.empty()) {
+    return Fail(kExitUsage, option + " has an empty value");
+  }
   return action();
 }
 
@@ -57,6 +84,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  weightproof::cli::OpenStandardStreams();
   try {
     return weightproof::cli::Main(argc, argv);
   } catch (const std::exception& error) {
