@@ -18,7 +18,8 @@ int ExitCode(const RunResult& result) {
   const auto failed = [](const Row& row) {
     return row.outcome == Outcome::kFail;
   };
-  return std::ranges::any_of(result.rows, failed) ? 1 : 0;
+  if (std::ranges::any_of(result.rows, failed)) return 1;
+  return result.interrupted || result.unrecorded > 0 ? 6 : 0;
 }
 
 }  // namespace weightproof::conformance

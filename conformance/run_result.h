@@ -82,11 +82,13 @@ struct RunResult {
   bool built_ins_disagree = false;
   std::string built_ins_detail;
   bool interrupted = false;  // stopped early; a journal allows --resume
+  std::uint64_t unrecorded = 0;  // cases that a recording should hold
   // Everything that varies: command line, host, times, CPU flags, journal.
   Json run;
 };
 
-// 0 conforming, 1 unexpected fail, 3 driver unusable, 4 void, 5 internal.
+// 0 conforming, 1 unexpected fail, 3 driver unusable, 4 void, 5 internal,
+// 6 nothing failed so far, but the run or the recording is incomplete.
 int ExitCode(const RunResult& result);
 
 }  // namespace weightproof::conformance

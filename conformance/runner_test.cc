@@ -135,6 +135,8 @@ TEST_F(RunnerTest, ARecordingMadeByHandIsJudged) {
     }
   }
   EXPECT_EQ(result.executed, 1u);
+  // Most of it is missing: that is no conformance.
+  EXPECT_EQ(ExitCode(result), 6);
 }
 
 TEST_F(RunnerTest, BrokenRecordingsNameTheLine) {
@@ -206,6 +208,7 @@ TEST_F(RunnerTest, AnInterruptedRunSaysSoAndResumes) {
   EXPECT_TRUE(interrupted->interrupted);
   EXPECT_LT(interrupted->rows.size(), whole.size());
   EXPECT_GT(interrupted->skipped, 0u);
+  EXPECT_EQ(ExitCode(*interrupted), 6);
   options_.resume = true;
   const RunResult resumed = RunIt();
   EXPECT_FALSE(resumed.interrupted);

@@ -61,6 +61,7 @@ class Running {
   std::vector<std::string> notes_;
   std::uint64_t done_ = 0;
   std::uint64_t to_do_ = 0;
+  std::uint64_t unrecorded_ = 0;
   std::chrono::steady_clock::time_point begin_ =
       std::chrono::steady_clock::now();
   std::time_t started_ = std::time(nullptr);

@@ -56,6 +56,7 @@ std::expected<void, RunError> Running::TakeRecording() {
         record = known->second;
       } else if (record.not_asked.empty()) {
         record.not_asked = "not in the recording";
+        ++unrecorded_;
       }
     }
     observer_.OnImplementation(about);
@@ -130,6 +131,7 @@ RunResult Running::Finish(const CanaryVerdict& canary) {
   result.canary_caught = canary.caught;
   result.canary_detail = canary.detail;
   result.interrupted = stop_;
+  result.unrecorded = unrecorded_;
   for (Participant& participant : participants_) {
     if (!participant.cases.empty()) Judge(participant, result);
     result.implementations.push_back(participant.implementation);

@@ -271,16 +271,18 @@ Json VectorsJson(const conformance::VectorSet& set,
   return list;
 }
 
-std::string Conclusion(int exit_code, const RunResult& result) {
+std::string Conclusion(int exit_code) {
   switch (exit_code) {
     case 0:
-      return result.interrupted ? "incomplete" : "conforming";
+      return "conforming";
     case 1:
       return "not-conforming";
     case 3:
       return "unusable";
     case 4:
       return "void";
+    case 6:
+      return "incomplete";
     default:
       return "internal-error";
   }
@@ -290,12 +292,13 @@ Json SummaryJson(const RunResult& result, const std::vector<Row>& rows) {
   Tally tally;
   for (const Row& row : rows) tally.Add(row.outcome);
   const int exit_code = conformance::ExitCode(result);
-  return {{"conclusion", Conclusion(exit_code, result)},
+  return {{"conclusion", Conclusion(exit_code)},
           {"exit_code", exit_code},
           {"executed", result.executed},
           {"skipped", result.skipped},
           {"total", result.total},
           {"interrupted", result.interrupted},
+          {"unrecorded", result.unrecorded},
           {"outcomes", tally.ToJson()},
           {"canary",
            {{"caught", result.canary_caught},

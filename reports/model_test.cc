@@ -73,6 +73,9 @@ TEST(BuildReport, ConcludesFromTheRun) {
   EXPECT_EQ(Build(sample)["summary"]["conclusion"], "conforming");
   sample.result.interrupted = true;
   EXPECT_EQ(Build(sample)["summary"]["conclusion"], "incomplete");
+  sample.result.interrupted = false;
+  sample.result.unrecorded = 3;
+  EXPECT_EQ(Build(sample)["summary"]["conclusion"], "incomplete");
 }
 
 TEST(BuildReport, ListsTheRulesAndVectorsOfItsRows) {

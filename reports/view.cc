@@ -149,6 +149,11 @@ std::string ConclusionSentence(const Json& report) {
     stale += !implementation.at("stale_deviations").empty();
   }
   if (conclusion == "unusable") return unusable;
+  if (conclusion == "incomplete" && !summary.at("interrupted").get<bool>()) {
+    return fmt::format(
+        "{} not in the recording.",
+        Count(summary.value("unrecorded", std::uint64_t{0}), "case"));
+  }
   if (conclusion == "incomplete") {
     return "Stopped by a signal before the end; --resume goes on from the "
            "journal.";

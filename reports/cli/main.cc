@@ -37,7 +37,7 @@ int Main(int argc, char** argv) {
       "Tells which rules of a quantized-weight format an implementation or a "
       "file breaks, with the bytes that show it.\n"
       "Exit codes: 0 conforming, 1 not, 2 usage, 3 driver unusable, 4 void, "
-      "5 internal error, 6 inconclusive.",
+      "5 internal error, 6 inconclusive or incomplete.",
       "weightproof"};
   app.require_subcommand(1);
   const Places places = FindPlaces();
