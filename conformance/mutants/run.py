@@ -63,9 +63,10 @@ def compile_command(build, file, source, target):
     """How BUILD compiles file, for source."""
     entry = compiled_with(build, file)
     if entry["file"] != str(ROOT / file):
-        batch = pathlib.Path(entry["file"]).read_text()
-        source = source.with_name(f"batch_{source.name}")
-        source.write_text(batch.replace(str(ROOT / file), str(source.with_name(source.name[6:]))))
+        batch = source.with_name(f"batch_{source.name}")
+        batch.write_text(pathlib.Path(entry["file"]).read_text().replace(
+            str(ROOT / file), str(source)))
+        source = batch
     kept, skip = [], False
     for word in shlex.split(entry["command"]):
         if skip:
